@@ -1,0 +1,37 @@
+/*
+ * Canonical JSON (RFC 8785) and the digests built on it.
+ * Called wherever two sides must agree on bytes: request bodies, target digests, rule digests, request ids.
+ * ECMAScript's own number and string serialisation is the one RFC 8785 prescribes, so only key order is ours.
+ */
+import { hash } from 'node:crypto';
+
+/** A JSON value as it is read or written; numbers are IEEE doubles. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+
+/**
+ * Serialises a JSON value with keys sorted by UTF-16 code units and no white space.
+ * Properties whose value is `undefined` are left out, as `JSON.stringify` does.
+ * @throws TypeError for numbers that JSON cannot carry (NaN, infinities).
+ */
+export function canonicalJson(value: unknown): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new TypeError(`serialising canonical JSON: ${value} is not a JSON number`);
+  }
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`;
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+  return `{${members.join(',')}}`;
+}
+
+/** SHA-256 over the UTF-8 bytes of a string, as 64 lower-case hex digits. */
+export function sha256Hex(text: string): string {
+  return hash('sha256', text, 'hex');
+}
+
+/** Size in UTF-8 bytes, the unit of every size limit in the protocol. */
+export function utf8Bytes(text: string): number {
+  return Buffer.byteLength(text, 'utf8');
+}

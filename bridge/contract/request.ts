@@ -1,0 +1,210 @@
+/*
+ * The request: "this object's deletion is pending, take its target down".
+ * Made by the bridge's reconcile step, sent by outbox, read by the functions' entry. Its bytes are a function of the
+ * object, the rule and the attempt, so a restart or a second leader repeats it exactly.
+ */
+import * as z from 'zod/mini';
+import { canonicalJson, sha256Hex, utf8Bytes } from './canonical.ts';
+import {
+  type Decoded,
+  decodeEvent,
+  digest,
+  handlerName,
+  identifier,
+  ruleName,
+  timestamp,
+  traceparent,
+} from './envelope.ts';
+import { attemptBegins, deletionBegan, expiresAt } from './terms.ts';
+
+/** The event type; a change in what is deleted or whether needs a new one. */
+export const REQUEST_TYPE = 'dev.finalizer-bridge.deletion.pending.v1';
+/** Largest target value, in UTF-8 bytes. */
+export const TARGET_VALUE_MAX_BYTES = 1024;
+
+const targetText = z.string().check(
+  z.minLength(1),
+  z.refine((text) => utf8Bytes(text) <= TARGET_VALUE_MAX_BYTES, `longer than ${TARGET_VALUE_MAX_BYTES} bytes`),
+);
+const safeInteger = z.int();
+
+/** What to take down: the values of the rule's target expressions. */
+export const targetSchema = z.record(
+  z.string().check(z.regex(/^[A-Za-z][A-Za-z0-9]{0,62}$/)),
+  z.union([targetText, z.boolean(), safeInteger, z.array(targetText).check(z.maxLength(100))]),
+);
+export type Target = z.output<typeof targetSchema>;
+
+/** What the outside resource must carry, or the rule's explicit word that it needs to carry nothing. */
+export const ownershipSchema = z.union([
+  z.strictObject({
+    tags: z
+      .record(z.string().check(z.minLength(1), z.maxLength(128)), z.string().check(z.minLength(1), z.maxLength(256)))
+      .check(z.refine((tags) => Object.keys(tags).length > 0, 'no tags: ownership must be proven by at least one')),
+  }),
+  z.strictObject({ none: z.literal(true) }),
+]);
+export type Ownership = z.output<typeof ownershipSchema>;
+
+/** Literal options of the rule, checked by the handler. */
+export const optionsSchema = z.record(z.string(), z.json());
+export type Options = z.output<typeof optionsSchema>;
+
+export const clusterRef = z.object({ uid: identifier, name: z.optional(z.string().check(z.maxLength(128))) });
+export const ruleRef = z.object({ name: ruleName, uid: identifier });
+
+/** The object whose deletion is pending; never the object itself. */
+export const objectRef = z.object({
+  apiVersion: z.string(),
+  kind: z.string(),
+  resource: z.string(),
+  namespace: z.optional(z.string()),
+  name: z.string(),
+  uid: identifier,
+  creationTimestamp: timestamp,
+  deletionTimestamp: timestamp,
+});
+export type ObjectRef = z.output<typeof objectRef>;
+
+const attempt = z.int().check(z.nonnegative());
+
+/** The request as it travels: a CloudEvent in structured JSON. */
+export const requestSchema = z
+  .object({
+    specversion: z.literal('1.0'),
+    id: z.string(),
+    source: z.string(),
+    type: z.literal(REQUEST_TYPE),
+    subject: z.string(),
+    time: timestamp,
+    datacontenttype: z.literal('application/json'),
+    traceparent,
+    data: z.object({
+      cluster: clusterRef,
+      rule: ruleRef,
+      handler: handlerName,
+      attempt,
+      retry: z.optional(attempt),
+      object: objectRef,
+      target: targetSchema,
+      targetDigest: digest,
+      options: optionsSchema,
+      ownership: ownershipSchema,
+      ruleDigest: digest,
+      expires: timestamp,
+    }),
+  })
+  .check(z.refine(isConsistent, 'id or a digest does not match the data'));
+export type Request = z.output<typeof requestSchema>;
+export type RequestData = Request['data'];
+
+/** Digest of a target. */
+export function targetDigestOf(target: Target): string {
+  return sha256Hex(canonicalJson(target));
+}
+
+/** What a rule digest is taken over: everything but the target that decides what a teardown does. */
+export interface RuleDigestInput {
+  readonly cluster: string;
+  readonly rule: string;
+  readonly handler: string;
+  readonly options: Options;
+  readonly ownership: Ownership;
+}
+
+/** Digest of {cluster uid, rule uid, handler, options, ownership}. */
+export function ruleDigestOf({ cluster, rule, handler, options, ownership }: RuleDigestInput): string {
+  return sha256Hex(canonicalJson({ cluster, rule, handler, options, ownership }));
+}
+
+/** What a request id is made of. */
+export interface RequestIdParts {
+  readonly uid: string;
+  readonly rule: string;
+  readonly targetDigest: string;
+  readonly ruleDigest: string;
+  readonly attempt: number;
+  readonly retry?: number | undefined;
+}
+
+/** `<uid>/<rule>/<first 16 hex digits of sha256 over both digests>/<attempt>[/<retry>]` */
+export function requestIdOf({ uid, rule, targetDigest, ruleDigest, attempt, retry }: RequestIdParts): string {
+  const digests = sha256Hex(targetDigest + ruleDigest).slice(0, 16);
+  return [uid, rule, digests, attempt, ...(retry ? [retry] : [])].join('/');
+}
+
+function isConsistent({ id, data }: { readonly id: string; readonly data: RequestData }): boolean {
+  const { targetDigest, ruleDigest, attempt: number, retry } = data;
+  const { cluster, rule, handler, options, ownership } = data;
+  return (
+    targetDigest === targetDigestOf(data.target) &&
+    ruleDigest === ruleDigestOf({ cluster: cluster.uid, rule: rule.uid, handler, options, ownership }) &&
+    id === requestIdOf({ uid: data.object.uid, rule: rule.name, targetDigest, ruleDigest, attempt: number, retry })
+  );
+}
+
+/** What a request is computed from. */
+export interface RequestInput {
+  readonly cluster: { readonly uid: string; readonly name?: string | undefined };
+  readonly rule: { readonly name: string; readonly uid: string };
+  readonly handler: string;
+  /** API path of the object, the event's subject. */
+  readonly path: string;
+  readonly object: ObjectRef;
+  readonly gracePeriodSeconds: number;
+  readonly target: Target;
+  readonly options: Options;
+  readonly ownership: Ownership;
+  readonly attempt: number;
+  readonly retry?: number | undefined;
+  /** The rule's term in ms. */
+  readonly term: number;
+}
+
+/** Computes the request of one attempt; equal inputs give equal bytes. */
+export function makeRequest(input: RequestInput): Request {
+  const { cluster, rule, handler, object, target, options, ownership, attempt: number, retry, term } = input;
+  const terms = { began: deletionBegan(object.deletionTimestamp, input.gracePeriodSeconds), term };
+  const targetDigest = targetDigestOf(target);
+  const ruleDigest = ruleDigestOf({ cluster: cluster.uid, rule: rule.uid, handler, options, ownership });
+  const id = requestIdOf({ uid: object.uid, rule: rule.name, targetDigest, ruleDigest, attempt: number, retry });
+  return {
+    specversion: '1.0',
+    id,
+    source: `https://finalizer-bridge.dev/clusters/${cluster.uid}`,
+    type: REQUEST_TYPE,
+    subject: input.path,
+    time: new Date(attemptBegins(terms, number)).toISOString(),
+    datacontenttype: 'application/json',
+    traceparent: traceOf(object.uid, rule.name, id),
+    data: {
+      cluster: { uid: cluster.uid, ...(cluster.name === undefined ? {} : { name: cluster.name }) },
+      rule,
+      handler,
+      attempt: number,
+      ...(retry ? { retry } : {}),
+      object,
+      target,
+      targetDigest,
+      options,
+      ownership,
+      ruleDigest,
+      expires: new Date(expiresAt(terms, number)).toISOString(),
+    },
+  };
+}
+
+/** One trace per deletion and rule, one span per request; derived, so that repeated bytes stay equal. */
+function traceOf(uid: string, rule: string, id: string): string {
+  return `00-${sha256Hex(`${uid}/${rule}`).slice(0, 32)}-${sha256Hex(id).slice(0, 16)}-01`;
+}
+
+/** The body of a request; canonical, so equal requests are equal bytes. */
+export function encodeRequest(request: Request): string {
+  return canonicalJson(request);
+}
+
+/** Decodes a request body; digests and id are recomputed and must agree. */
+export function decodeRequest(body: string): Decoded<Request> {
+  return decodeEvent(body, REQUEST_TYPE, requestSchema);
+}

@@ -1,0 +1,142 @@
+/*
+ * The result: what a function found or did for one request.
+ * Made by the functions' report step, read by the bridge's inbox. Only `gone` lets the bridge take its entry off.
+ */
+import * as z from 'zod/mini';
+import { canonicalJson } from './canonical.ts';
+import { type Decoded, decodeEvent, digest, handlerName, reason, timestamp, traceparent } from './envelope.ts';
+import { clusterRef, objectRef, type Request, requestIdOf, ruleRef } from './request.ts';
+
+/** The event type; a change in what an outcome means needs a new one. */
+export const RESULT_TYPE = 'dev.finalizer-bridge.teardown.result.v1';
+/** The contract's version that a handler was built against. */
+export const CONTRACT_VERSION = 1;
+/** Longest message in a result, in characters. */
+export const RESULT_MESSAGE_MAX = 512;
+
+const message = z.string().check(z.maxLength(RESULT_MESSAGE_MAX));
+
+/** `deleted`: this deletion's runs took it down. `absent`: the first look found nothing. */
+export const evidenceSchema = z.enum(['deleted', 'absent']);
+export type Evidence = z.output<typeof evidenceSchema>;
+
+/** gone, pending or refused; nothing else is an outcome. */
+export const outcomeSchema = z.discriminatedUnion('outcome', [
+  z.object({ outcome: z.literal('gone'), evidence: evidenceSchema, message: z.optional(message) }),
+  z.object({
+    outcome: z.literal('pending'),
+    reason,
+    message: z.optional(message),
+    progress: z.optional(message),
+    retryAt: z.optional(timestamp),
+  }),
+  z.object({ outcome: z.literal('refused'), reason, message, retryAt: z.optional(timestamp) }),
+]);
+export type Outcome = z.output<typeof outcomeSchema>;
+
+const attempt = z.int().check(z.nonnegative());
+
+/** The result as it travels: a CloudEvent in structured JSON. */
+export const resultSchema = z
+  .object({
+    specversion: z.literal('1.0'),
+    id: z.string().check(z.minLength(1), z.maxLength(512)),
+    source: z.string(),
+    type: z.literal(RESULT_TYPE),
+    subject: z.string(),
+    time: timestamp,
+    datacontenttype: z.literal('application/json'),
+    traceparent,
+    data: z.object({
+      requestId: z.string(),
+      cluster: clusterRef,
+      rule: ruleRef,
+      object: objectRef,
+      attempt,
+      retry: z.optional(attempt),
+      targetDigest: digest,
+      ruleDigest: digest,
+      expires: timestamp,
+      result: outcomeSchema,
+      handler: z.object({ name: handlerName, version: z.string(), contract: z.int() }),
+      durationMs: z.number().check(z.nonnegative()),
+    }),
+  })
+  .check(z.refine(({ data }) => data.requestId === requestIdFrom(data), 'requestId does not match the data'));
+export type Result = z.output<typeof resultSchema>;
+export type ResultData = Result['data'];
+
+function requestIdFrom(data: ResultData): string {
+  const { object, rule, targetDigest, ruleDigest, attempt: number, retry } = data;
+  return requestIdOf({ uid: object.uid, rule: rule.name, targetDigest, ruleDigest, attempt: number, retry });
+}
+
+/** What a result is made from. */
+export interface ResultInput {
+  readonly request: Request;
+  readonly outcome: Outcome;
+  readonly handler: { readonly name: string; readonly version: string };
+  /** Unique among the results of one request, printable without slashes. */
+  readonly nonce: string;
+  /** ms since the epoch. */
+  readonly now: number;
+  readonly durationMs: number;
+}
+
+/** Makes the result of a request. */
+export function makeResult({ request, outcome, handler, nonce, now, durationMs }: ResultInput): Result {
+  const { cluster, rule, object, attempt: number, retry, targetDigest, ruleDigest, expires } = request.data;
+  return {
+    specversion: '1.0',
+    id: `${request.id}/results/${nonce}`,
+    source: `${request.source}/handlers/${handler.name}`,
+    type: RESULT_TYPE,
+    subject: request.subject,
+    time: new Date(now).toISOString(),
+    datacontenttype: 'application/json',
+    traceparent: request.traceparent,
+    data: {
+      requestId: request.id,
+      cluster,
+      rule,
+      object,
+      attempt: number,
+      ...(retry ? { retry } : {}),
+      targetDigest,
+      ruleDigest,
+      expires,
+      result: clipped(outcome),
+      handler: { ...handler, contract: CONTRACT_VERSION },
+      durationMs,
+    },
+  };
+}
+
+function clipped(outcome: Outcome): Outcome {
+  const cut = (text: string) =>
+    text.length <= RESULT_MESSAGE_MAX ? text : `${text.slice(0, RESULT_MESSAGE_MAX - 1)}…`;
+  switch (outcome.outcome) {
+    case 'gone':
+      return { ...outcome, ...(outcome.message === undefined ? {} : { message: cut(outcome.message) }) };
+    case 'pending':
+      return {
+        ...outcome,
+        ...(outcome.message === undefined ? {} : { message: cut(outcome.message) }),
+        ...(outcome.progress === undefined ? {} : { progress: cut(outcome.progress) }),
+      };
+    case 'refused':
+      return { ...outcome, message: cut(outcome.message) };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** The body of a result. */
+export function encodeResult(result: Result): string {
+  return canonicalJson(result);
+}
+
+/** Decodes a result body; the request id is recomputed and must agree. */
+export function decodeResult(body: string): Decoded<Result> {
+  return decodeEvent(body, RESULT_TYPE, resultSchema);
+}
