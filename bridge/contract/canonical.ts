@@ -11,11 +11,14 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /**
  * Serialises a JSON value with keys sorted by UTF-16 code units and no white space.
  * Properties whose value is `undefined` are left out, as `JSON.stringify` does.
- * @throws TypeError for numbers that JSON cannot carry (NaN, infinities).
+ * @throws TypeError for what JSON cannot carry (NaN, infinities, functions, `undefined` in a list).
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new TypeError(`serialising canonical JSON: ${value} is not a JSON number`);
+  }
+  if (typeof value === 'undefined' || typeof value === 'function' || typeof value === 'symbol') {
+    throw new TypeError(`serialising canonical JSON: ${typeof value} is not a JSON value`);
   }
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`;

@@ -56,8 +56,14 @@ export function decodeEvent<S extends z.ZodMiniType>(body: string, type: string,
   const event = envelope.safeParse(parsed);
   if (!event.success) return failed('NotCloudEvent', complaints(event.error));
   if (event.data.type !== type) return failed('UnknownType', event.data.type.slice(0, 128));
-  const message = schema.safeParse(parsed);
-  return message.success ? { ok: true, message: message.data } : failed('Invalid', complaints(message.error));
+  try {
+    const message = schema.safeParse(parsed);
+    return message.success ? { ok: true, message: message.data } : failed('Invalid', complaints(message.error));
+  } catch (error) {
+    // Within the size limit JSON can still be nested deeper than the stack; nothing else may throw here.
+    if (!(error instanceof RangeError)) throw error;
+    return failed('Invalid', 'nested too deeply');
+  }
 }
 
 function failed(failure: DecodeFailure, detail: string): Decoded<never> {

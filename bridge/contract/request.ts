@@ -28,18 +28,26 @@ const targetText = z.string().check(
 );
 const safeInteger = z.int();
 
+/** Longest list in a target. */
+export const TARGET_LIST_MAX = 100;
+/** A key of a target. */
+export const targetKey = z.string().check(z.regex(/^[A-Za-z][A-Za-z0-9]{0,62}$/));
 /** What to take down: the values of the rule's target expressions. */
 export const targetSchema = z.record(
-  z.string().check(z.regex(/^[A-Za-z][A-Za-z0-9]{0,62}$/)),
-  z.union([targetText, z.boolean(), safeInteger, z.array(targetText).check(z.maxLength(100))]),
+  targetKey,
+  z.union([targetText, z.boolean(), safeInteger, z.array(targetText).check(z.maxLength(TARGET_LIST_MAX))]),
 );
 export type Target = z.output<typeof targetSchema>;
 
+/** Longest value of an ownership tag, in UTF-16 units; AWS allows no more. */
+export const TAG_VALUE_MAX = 256;
+/** A key of an ownership tag. */
+export const tagKey = z.string().check(z.minLength(1), z.maxLength(128));
 /** What the outside resource must carry, or the rule's explicit word that it needs to carry nothing. */
 export const ownershipSchema = z.union([
   z.strictObject({
     tags: z
-      .record(z.string().check(z.minLength(1), z.maxLength(128)), z.string().check(z.minLength(1), z.maxLength(256)))
+      .record(tagKey, z.string().check(z.minLength(1), z.maxLength(TAG_VALUE_MAX)))
       .check(z.refine((tags) => Object.keys(tags).length > 0, 'no tags: ownership must be proven by at least one')),
   }),
   z.strictObject({ none: z.literal(true) }),
@@ -66,7 +74,9 @@ export const objectRef = z.object({
 });
 export type ObjectRef = z.output<typeof objectRef>;
 
-const attempt = z.int().check(z.nonnegative());
+/** The term's number, and how often a person asked again within it; none is left out, never written as 0. */
+export const attemptNumber = z.int().check(z.nonnegative());
+export const retryNumber = z.int().check(z.positive());
 
 /** The request as it travels: a CloudEvent in structured JSON. */
 export const requestSchema = z
@@ -83,8 +93,8 @@ export const requestSchema = z
       cluster: clusterRef,
       rule: ruleRef,
       handler: handlerName,
-      attempt,
-      retry: z.optional(attempt),
+      attempt: attemptNumber,
+      retry: z.optional(retryNumber),
       object: objectRef,
       target: targetSchema,
       targetDigest: digest,
@@ -179,11 +189,11 @@ export function makeRequest(input: RequestInput): Request {
     traceparent: traceOf(object.uid, rule.name, id),
     data: {
       cluster: { uid: cluster.uid, ...(cluster.name === undefined ? {} : { name: cluster.name }) },
-      rule,
+      rule: { name: rule.name, uid: rule.uid },
       handler,
       attempt: number,
       ...(retry ? { retry } : {}),
-      object,
+      object: referenceTo(object),
       target,
       targetDigest,
       options,
@@ -192,6 +202,13 @@ export function makeRequest(input: RequestInput): Request {
       expires: new Date(expiresAt(terms, number)).toISOString(),
     },
   };
+}
+
+/** Exactly the fields of the reference: callers hold larger values, and equal inputs must give equal bytes. */
+function referenceTo(object: ObjectRef): ObjectRef {
+  const { apiVersion, kind, resource, namespace, name, uid, creationTimestamp, deletionTimestamp } = object;
+  const place = namespace === undefined ? {} : { namespace };
+  return { apiVersion, kind, resource, ...place, name, uid, creationTimestamp, deletionTimestamp };
 }
 
 /** One trace per deletion and rule, one span per request; derived, so that repeated bytes stay equal. */

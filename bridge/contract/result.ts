@@ -5,7 +5,7 @@
 import * as z from 'zod/mini';
 import { canonicalJson } from './canonical.ts';
 import { type Decoded, decodeEvent, digest, handlerName, reason, timestamp, traceparent } from './envelope.ts';
-import { clusterRef, objectRef, type Request, requestIdOf, ruleRef } from './request.ts';
+import { attemptNumber, clusterRef, objectRef, type Request, requestIdOf, retryNumber, ruleRef } from './request.ts';
 
 /** The event type; a change in what an outcome means needs a new one. */
 export const RESULT_TYPE = 'dev.finalizer-bridge.teardown.result.v1';
@@ -34,8 +34,6 @@ export const outcomeSchema = z.discriminatedUnion('outcome', [
 ]);
 export type Outcome = z.output<typeof outcomeSchema>;
 
-const attempt = z.int().check(z.nonnegative());
-
 /** The result as it travels: a CloudEvent in structured JSON. */
 export const resultSchema = z
   .object({
@@ -52,8 +50,8 @@ export const resultSchema = z
       cluster: clusterRef,
       rule: ruleRef,
       object: objectRef,
-      attempt,
-      retry: z.optional(attempt),
+      attempt: attemptNumber,
+      retry: z.optional(retryNumber),
       targetDigest: digest,
       ruleDigest: digest,
       expires: timestamp,
@@ -106,7 +104,7 @@ export function makeResult({ request, outcome, handler, nonce, now, durationMs }
       ruleDigest,
       expires,
       result: clipped(outcome),
-      handler: { ...handler, contract: CONTRACT_VERSION },
+      handler: { name: handler.name, version: handler.version, contract: CONTRACT_VERSION },
       durationMs,
     },
   };

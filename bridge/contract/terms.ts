@@ -55,6 +55,11 @@ export function possibleRunsEnd(terms: Terms, now: number): number {
   return runEndsBy(expiresAt(terms, attemptAt(terms, now + 2 * CLOCK_SKEW_MS)));
 }
 
+/** The same where the term of whoever sent is not known: the schema's largest is assumed (trap V6). */
+export function possibleRunsEndOfAnyTerm(now: number): number {
+  return runEndsBy(now + 2 * CLOCK_SKEW_MS + 2 * TERM_MAX_MS);
+}
+
 /** Whether a function must take a request for expired: strict by one skew. */
 export function isExpired(expires: number, now: number): boolean {
   return now >= expires - CLOCK_SKEW_MS;

@@ -1,0 +1,141 @@
+/*
+ * The budget of one evaluation, so that no expression and no object can keep the process busy or fill its memory.
+ * Put over a type-checked tree by cel.ts: every node that can cost more than a step is charged before it runs, by the
+ * sizes of what it works on. Once the budget is gone every further charge throws, so a loop that swallows errors ends.
+ */
+import { callOf, type Node, walk } from './syntax.ts';
+
+/** What one evaluation may cost, in steps: about 10 ms at the worst, where a usual expression costs under 20. */
+export const BUDGET = 200_000;
+
+/** Characters that cost one step where they are copied or compared. */
+const CHARACTERS_PER_STEP = 16;
+
+/** Thrown while over budget; the outcome is decided by `Meter.exceeded`, since the language's `||` swallows errors. */
+class OverBudget extends Error {
+  override readonly name = 'OverBudget';
+}
+const overBudget = new OverBudget(`more than ${BUDGET} steps`);
+
+/** Counts down one evaluation at a time: evaluation is synchronous and never re-entered. */
+export class Meter {
+  #left = BUDGET;
+
+  reset(): void {
+    this.#left = BUDGET;
+  }
+
+  get exceeded(): boolean {
+    return this.#left < 0;
+  }
+
+  spend(steps: number): void {
+    this.#left -= steps;
+    if (this.#left < 0) throw overBudget;
+  }
+
+  /** Spends what a whole value weighs, looking no further than the budget reaches. */
+  spendOn(value: unknown): void {
+    if (typeof value === 'string') this.spend(1 + value.length / CHARACTERS_PER_STEP);
+    else if (typeof value !== 'object' || value === null) this.spend(1);
+    else if (value instanceof Uint8Array) this.spend(1 + value.length / CHARACTERS_PER_STEP);
+    else for (const member of membersOf(value)) this.spendOn(member);
+  }
+}
+
+function membersOf(value: object): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (value instanceof Map) return [...value].flat();
+  return Object.entries(value).flat();
+}
+
+type Handle = (this: unknown, ...operands: unknown[]) => unknown;
+type Charge = (operands: readonly unknown[]) => void;
+
+/**
+ * Puts a meter over a tree.
+ * @throws Error when the engine's tree is not as expected: without charges an expression must not run at all.
+ */
+export function putUnderMeter(root: Node, meter: Meter): void {
+  walk(root, (node) => {
+    const charge = chargeOf(node, meter);
+    // Calls of macros have been expanded; only their expansion runs, and has a handle.
+    if (!charge || node.meta.alternate !== undefined || node.meta.macro !== undefined) return;
+    const { handle } = node;
+    if (!isHandle(handle)) throw new Error(`metering an expression: the engine gave no handle for ${node.op}`);
+    node.handle = function metered(this: unknown, ...operands: unknown[]) {
+      charge(operands);
+      return handle.apply(this, operands);
+    };
+  });
+}
+
+function isHandle(value: unknown): value is Handle {
+  return typeof value === 'function';
+}
+
+function chargeOf(node: Node, meter: Meter): Charge | undefined {
+  switch (node.op) {
+    case 'comprehension': {
+      const perItem = 1 + stepsOf(node);
+      return ([items]) => meter.spend(1 + countOf(items) * perItem);
+    }
+    case 'call':
+    case 'rcall': {
+      const name = callOf(node)?.name ?? '';
+      return ([operands]) => {
+        meter.spendOn(operands);
+        meter.spend(extraOf(name, Array.isArray(operands) ? operands : []));
+      };
+    }
+    case '+':
+    case '==':
+    case '!=':
+    case 'in':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return ([left, right]) => {
+        meter.spendOn(left);
+        meter.spendOn(right);
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** Nodes of the body, each of which runs once per item. */
+function stepsOf({ args }: Node): number {
+  let count = 0;
+  walk(typeof args === 'object' && args !== null && 'step' in args ? args.step : undefined, () => {
+    count += 1;
+  });
+  return count;
+}
+
+function countOf(items: unknown): number {
+  if (Array.isArray(items)) return items.length;
+  if (items instanceof Map || items instanceof Set) return items.size;
+  return typeof items === 'object' && items !== null ? Object.keys(items).length : 0;
+}
+
+/** What a string function costs beyond one look at its operands; each bounds the worst case of its algorithm. */
+function extraOf(name: string, operands: readonly unknown[]): number {
+  const [text, first, second] = operands.map((operand) => (typeof operand === 'string' ? operand.length : 0));
+  const length = (text ?? 0) + 1;
+  switch (name) {
+    case 'strict_matches':
+      return (length * (first ?? 0)) / 4 + 16 * (first ?? 0);
+    case 'replace':
+      return (length * ((first ?? 0) + (second ?? 0))) / CHARACTERS_PER_STEP;
+    case 'contains':
+    case 'strict_indexOf':
+    case 'strict_lastIndexOf':
+      return (length * (first ?? 0)) / 64;
+    case 'strict_split':
+      return length + (length * (first ?? 0)) / 64;
+    default:
+      return 0;
+  }
+}

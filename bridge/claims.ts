@@ -1,0 +1,93 @@
+/*
+ * Entries on live objects: puts a rule's entry on what it selects, and takes it off where the rule says so for what it
+ * no longer selects. Called by intake.ts with what was seen, and run by the work queue. Never touches an object that is
+ * already being deleted: there only a result, a policy or a person's word takes an entry off.
+ */
+import { addEntry, hasEntry, removeEntry } from './finalizer.ts';
+import type { Metrics } from './metrics.ts';
+import type { Cluster, KindRef, Lease, ObjectMeta, PatchOperation } from './ports.ts';
+import type { Rule } from './rule.ts';
+
+const CLAIM_PREFIX = 'claim:';
+const ROUNDS_MAX = 5;
+
+/** One change wanted on one live object. */
+export interface Claim {
+  readonly kind: KindRef;
+  readonly meta: ObjectMeta;
+  readonly rule: Rule;
+  readonly change: 'add' | 'remove';
+}
+
+/** What claiming needs. */
+export interface ClaimsOptions {
+  readonly cluster: Cluster;
+  readonly lease: Lease;
+  readonly metrics: Metrics;
+  ruleOf(name: string): Rule | undefined;
+  add(key: string): void;
+}
+
+/** The live objects that lack something, until they have it. */
+export class Claims {
+  readonly #options: ClaimsOptions;
+  readonly #wanted = new Map<string, Claim>();
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a key of the work queue is a claim's. */
+  static owns(key: string): boolean {
+    return key.startsWith(CLAIM_PREFIX);
+  }
+
+  /** Notes a change that is wanted; the newest sight of an object counts. */
+  want(claim: Claim): void {
+    const key = `${CLAIM_PREFIX}${claim.meta.uid}/${claim.rule.name}`;
+    const { name, namespace, uid, resourceVersion, creationTimestamp, finalizers, labels } = claim.meta;
+    const meta = { name, namespace, uid, resourceVersion, creationTimestamp, finalizers, labels };
+    this.#wanted.set(key, { ...claim, meta });
+    this.#options.add(key);
+  }
+
+  /** Runs one claim; throws to be tried again with back-off. */
+  async run(key: string): Promise<undefined> {
+    const claim = this.#wanted.get(key);
+    if (claim === undefined) return undefined;
+    const path = { ...claim.kind, namespace: claim.meta.namespace, name: claim.meta.name };
+    let { meta } = claim;
+    for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      const operations = this.#operations({ ...claim, meta });
+      if (operations === undefined) return this.#done(key, claim);
+      if (!this.#options.lease.holds())
+        throw new Error(`claiming ${path.resource}/${path.name}: the lease is not held`);
+      const outcome = await this.#options.cluster.patch(path, operations);
+      if (outcome.kind === 'patched') this.#count(claim);
+      if (outcome.kind !== 'conflict') return this.#done(key, claim);
+      const object = await this.#options.cluster.get(path);
+      if (object === undefined || object.metadata.uid !== meta.uid) return this.#done(key, claim);
+      meta = object.metadata;
+    }
+    throw new Error(`claiming ${path.resource}/${path.name}: it keeps changing under ${ROUNDS_MAX} looks`);
+  }
+
+  /** What is still to be done, judged by the object and the rule as they are now. */
+  #operations({ meta, rule: { name, entry }, change }: Claim): readonly PatchOperation[] | undefined {
+    const rule = this.#options.ruleOf(name);
+    if (rule === undefined || meta.deletionTimestamp !== undefined) return undefined;
+    const isMatched = rule.matches(meta.labels ?? {});
+    if (change === 'add') return isMatched ? addEntry(meta, entry) : undefined;
+    return !isMatched && hasEntry(meta, entry) ? removeEntry(meta, entry) : undefined;
+  }
+
+  /** Forgets a claim, unless a newer sight of the object came meanwhile. */
+  #done(key: string, claim: Claim): undefined {
+    if (this.#wanted.get(key) === claim) this.#wanted.delete(key);
+  }
+
+  #count({ change, rule }: Claim): void {
+    if (change === 'add') this.#options.metrics.claimed.inc({ rule: rule.name });
+    else this.#options.metrics.removed.inc({ rule: rule.name, reason: 'Unmatched' });
+  }
+}

@@ -1,0 +1,109 @@
+/*
+ * The bridge's configuration: one YAML file, closed, refused at start with every fault and its path. Read by main.ts.
+ * The rules stand in a file of their own (`rules`), so that they can be mounted and changed apart.
+ */
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { parse as parseYaml } from 'yaml';
+import * as z from 'zod/mini';
+import { handlerName } from './contract.ts';
+import { explain, LOG_LEVELS } from './log.ts';
+import type { Rule } from './rule.ts';
+import { parseRules } from './rules.ts';
+
+const url = z.string().check(z.regex(/^https?:\/\/\S+$/, 'not an http(s) URL'));
+const filled = z.string().check(z.minLength(1, 'empty'));
+
+const configSchema = z.strictObject({
+  /** Display name of the cluster; its identity is the uid of namespace kube-system. */
+  cluster: z.optional(z.strictObject({ name: filled })),
+  /** Path of a kubeconfig; without it KUBECONFIG, the home directory, or the Pod's own ServiceAccount. */
+  kubeconfig: z.optional(filled),
+  /** Path of the rule file, relative to this file. */
+  rules: filled,
+  queues: z.strictObject({
+    region: filled,
+    endpoint: z.optional(url),
+    /** URL of this cluster's result queue. */
+    results: url,
+  }),
+  /** Per handler: where requests go, and whose results are believed (SenderId, or role id). */
+  handlers: z.record(handlerName, z.strictObject({ queue: url, sender: filled })),
+  server: z._default(
+    z.strictObject({
+      host: z._default(filled, '0.0.0.0'),
+      port: z._default(z.int().check(z.gte(0), z.lte(65_535)), 8080),
+    }),
+    { host: '0.0.0.0', port: 8080 },
+  ),
+  log: z._default(z.strictObject({ level: z.enum(LOG_LEVELS) }), { level: 'info' }),
+});
+
+/** The configuration as the rest of the bridge sees it, its rules parsed. */
+export type Config = Readonly<Omit<z.output<typeof configSchema>, 'rules'>> & { readonly rules: readonly Rule[] };
+
+/** One thing that is wrong, and where. */
+export interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The configuration, or all that is wrong with it. */
+export type LoadedConfig =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly faults: readonly Fault[] };
+
+/** Reads and checks the configuration file and the rule file it names. */
+export async function loadConfig(file: string): Promise<LoadedConfig> {
+  const text = await readText(file);
+  if (!text.ok) return { ok: false, faults: [text.fault] };
+  const yaml = parseText(file, text.text);
+  if (!yaml.ok) return { ok: false, faults: [yaml.fault] };
+  const parsed = configSchema.safeParse(yaml.value);
+  const faults: Fault[] = parsed.success
+    ? []
+    : parsed.error.issues.map(({ path, message }) => ({ path: [file, ...path].join('.'), message }));
+  const rules = parsed.success ? await loadRules(file, parsed.data) : { ok: true as const, rules: [] };
+  if (!rules.ok) faults.push(...rules.faults);
+  if (!parsed.success || !rules.ok) return { ok: false, faults };
+  return { ok: true, config: { ...parsed.data, rules: rules.rules } };
+}
+
+type LoadedRules =
+  | { readonly ok: true; readonly rules: readonly Rule[] }
+  | { readonly ok: false; readonly faults: readonly Fault[] };
+
+async function loadRules(configFile: string, config: z.output<typeof configSchema>): Promise<LoadedRules> {
+  const file = resolve(dirname(configFile), config.rules);
+  const text = await readText(file);
+  if (!text.ok) return { ok: false, faults: [text.fault] };
+  const parsed = parseRules(text.text, file);
+  if (!parsed.ok) return parsed;
+  const faults = parsed.rules
+    .filter(({ handler }) => config.handlers[handler] === undefined)
+    .map(({ name, handler }) => ({
+      path: `${configFile}.handlers.${handler}`,
+      message: `rule ${name} needs this handler, and no queue is configured for it`,
+    }));
+  return faults.length === 0 ? { ok: true, rules: parsed.rules } : { ok: false, faults };
+}
+
+type Text = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: Fault };
+
+async function readText(file: string): Promise<Text> {
+  try {
+    return { ok: true, text: await readFile(file, 'utf8') };
+  } catch (error) {
+    return { ok: false, fault: { path: file, message: explain(error) } };
+  }
+}
+
+type Yaml = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly fault: Fault };
+
+function parseText(file: string, text: string): Yaml {
+  try {
+    return { ok: true, value: parseYaml(text) };
+  } catch (error) {
+    return { ok: false, fault: { path: file, message: explain(error) } };
+  }
+}

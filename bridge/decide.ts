@@ -1,0 +1,205 @@
+/*
+ * What to do with a pending object: pure and total, the table of the design's section 7. The first row that applies wins.
+ * Called by reconcile.ts with what observe.ts gathered; reconcile acts on the answer. `now` is ms since the epoch.
+ * Row numbers below are the design's; the order is the safety argument, so a row is never moved without its trap tests.
+ */
+import { attemptAt, attemptBegins, type Evidence, isGoneInTime } from './contract.ts';
+import type { Gone, Observation, Refusal, RuleView } from './observation.ts';
+
+/** Why the entry comes off. */
+export type RemoveReason = 'Gone' | 'Released' | 'Retained' | 'TargetMissing';
+
+/** One of a closed set of intentions. `wakeAt` in ms: when to look again without being told. */
+export type Decision =
+  | { readonly act: 'remove'; readonly reason: RemoveReason; readonly evidence?: Evidence }
+  | { readonly act: 'publish'; readonly attempt: number; readonly retry: number; readonly overdue: boolean }
+  | { readonly act: 'hold'; readonly reason: string; readonly message: string; readonly wakeAt?: number }
+  | {
+      readonly act: 'wait';
+      readonly reason: string;
+      readonly message: string;
+      readonly wakeAt: number | undefined;
+      readonly overdue: boolean;
+    };
+
+type Row = (see: Observation, now: number) => Decision | undefined;
+type RuledRow = (see: Observation, rule: RuleView, now: number) => Decision | undefined;
+
+/** Decides; never undefined, never throws. */
+export function decide(see: Observation, now: number): Decision {
+  const early = goneRow(see, now) ?? releaseRow(see, now);
+  if (early !== undefined) return early;
+  if (see.rule === undefined) {
+    return hold('NoRule', 'no rule has the name of this entry; restore the rule, or release the entry');
+  }
+  for (const row of RULED_ROWS) {
+    const decision = row(see, see.rule, now);
+    if (decision !== undefined) return decision;
+  }
+  return waitRow(see, see.rule, now);
+}
+
+/** Row 1: a valid gone, and no other requested target without its own. */
+const goneRow: Row = (see, now) => {
+  const gone = see.gones.find((candidate) => isValidGone(candidate, see, now));
+  if (gone === undefined || see.rule === undefined) return undefined;
+  if (needsAWord(gone, see)) return undefined;
+  const unanswered = see.seen.some(
+    ({ target, requested }) => requested && target !== gone.target && !hasGone(see, target, now),
+  );
+  if (unanswered) return undefined;
+  // Weak ownership cannot tell a successor's resource from this one: no sent copy may outlive the entry (trap V12).
+  if (see.rule.binding !== 'uid' && see.runsEnd !== undefined && now < see.runsEnd) {
+    return wait('WaitingForCopies', 'gone; waiting until no copy of a request can still run', see.runsEnd);
+  }
+  return { act: 'remove', reason: 'Gone', evidence: gone.evidence };
+};
+
+/** Row 2: a person's release, never overtaking a request that can still run unless the word says so. */
+const releaseRow: Row = (see, now) => {
+  if (see.release === 'none') return undefined;
+  if (see.release === 'now' || !mayStillRun(see, now)) return { act: 'remove', reason: 'Released' };
+  return wait('ReleaseWaiting', 'released; waiting until no sent request can still run', see.runsEnd);
+};
+
+/** Row 4: the target is another one than what was requested. Ended by a person's retry or release. */
+const targetChangedRow: RuledRow = (see, rule, now) => {
+  if (see.retryAsked || rule.target.kind !== 'found') return undefined;
+  const live = rule.target.digest;
+  const isKnown = see.seen.some(({ target, requested }) => requested && target === live);
+  const others = see.seen.some(({ target, requested }) => requested && target !== live && !hasGone(see, target, now));
+  const strangers = see.gones.some((gone) => gone.uid === see.uid && gone.target !== live);
+  if (isKnown) {
+    const answered = hasGone(see, live, now);
+    return answered && others
+      ? hold('TargetChanged', 'the live target is gone, but an earlier one was requested and never confirmed')
+      : undefined;
+  }
+  return others || strangers
+    ? hold('TargetChanged', 'the target changed after a request was sent; look at both, then retry or release')
+    : undefined;
+};
+
+/** Row 5: the first look found nothing, and the rule wants a person to look. */
+const foundNothingRow: RuledRow = (see, _rule, now) => {
+  if (see.retryAsked) return undefined;
+  const gone = see.gones.find((candidate) => isValidGone(candidate, see, now));
+  return gone !== undefined && needsAWord(gone, see)
+    ? hold('FoundNothing', 'the first look found nothing to delete; release the entry, or retry')
+    : undefined;
+};
+
+/** Row 6: Retain publishes nothing more, whenever it was set (trap V2). */
+const retainRow: RuledRow = (see, rule, now) => {
+  if (rule.policy !== 'Retain') return undefined;
+  if (!mayStillRun(see, now)) return { act: 'remove', reason: 'Retained' };
+  return wait('RetainWaiting', 'to be retained; waiting until no sent request can still run', see.runsEnd);
+};
+
+/** Row 7: nothing that could be sent. */
+const unusableRow: RuledRow = (see, rule) => {
+  if (rule.policy === 'Invalid') return hold('PolicyInvalid', rule.policyDetail);
+  if (rule.target.kind === 'invalid') return hold(rule.target.reason, rule.target.detail);
+  if (rule.target.kind === 'found') return undefined;
+  const isUntouched = see.knowsAllSent && see.seen.length === 0 && see.sent.length === 0;
+  if (rule.whenTargetMissing === 'Release' && isUntouched) return { act: 'remove', reason: 'TargetMissing' };
+  return hold('TargetMissing', rule.target.detail);
+};
+
+/** Row 8: refused, and not due again. Due means going on with the next rows (trap V15). */
+const refusedRow: RuledRow = (see, rule, now) => {
+  const refusal = currentRefusal(see, rule);
+  if (refusal === undefined || see.retryAsked || now >= refusal.dueAt) return undefined;
+  return { act: 'hold', reason: refusal.reason, message: refusal.message, wakeAt: refusal.dueAt };
+};
+
+/** Row 9: not yet: paused, the grace period, other controllers first. */
+const notYetRow: RuledRow = (see, rule, now) => {
+  if (rule.paused) return wait('Paused', 'the rule is paused; nothing new is sent', undefined);
+  if (now < see.graceEnds) return wait('GracePeriod', 'waiting for the grace period to end', see.graceEnds);
+  if (rule.waitFor === undefined || rule.waitFor.finalizers.length === 0) return undefined;
+  const names = rule.waitFor.finalizers.join(', ');
+  return now < rule.waitFor.until
+    ? wait('WaitingForFinalizers', `waiting for ${names}`, rule.waitFor.until)
+    : hold('WaitForTimedOut', `still waiting for ${names}; goes on by itself when they are off`);
+};
+
+/** Row 12: no request with these digests sent in this term (or since a refusal fell due, or since a retry). */
+const publishRow: RuledRow = (see, rule, now) => {
+  if (rule.target.kind !== 'found' || rule.digest === undefined) return undefined;
+  const { digest } = rule.target;
+  const attempt = attemptAt(rule.terms, now);
+  const retry = see.retries + (see.retryAsked ? 1 : 0);
+  const last = see.sent.find((sent) => sent.target === digest && sent.rule === rule.digest);
+  const refusal = currentRefusal(see, rule);
+  const isSent =
+    last?.confirmed === true &&
+    last.attempt >= attempt &&
+    last.retry >= retry &&
+    (refusal === undefined || now < refusal.dueAt || last.at >= refusal.dueAt);
+  return isSent ? undefined : { act: 'publish', attempt, retry, overdue: isOverdue(see, rule, now) };
+};
+
+const RULED_ROWS: readonly RuledRow[] = [
+  targetChangedRow,
+  foundNothingRow,
+  retainRow,
+  unusableRow,
+  refusedRow,
+  notYetRow,
+  publishRow,
+];
+
+/** Row 13, with row 11's mark: wait until the term ends. */
+function waitRow(see: Observation, rule: RuleView, now: number): Decision {
+  const wakeAt = attemptBegins(rule.terms, attemptAt(rule.terms, now) + 1);
+  return { ...wait('Requested', 'waiting for the result', wakeAt), overdue: isOverdue(see, rule, now) };
+}
+
+/** Same uid, same rule digest, in time; the live target, or a cleared one when no other was met. */
+function isValidGone(gone: Gone, see: Observation, now: number): boolean {
+  const { rule } = see;
+  if (rule === undefined || gone.uid !== see.uid || gone.rule !== rule.digest) return false;
+  if (!isGoneInTime(gone.expires, now)) return false;
+  switch (rule.target.kind) {
+    case 'found':
+      return gone.target === rule.target.digest;
+    case 'missing':
+      return see.seen.every(({ target }) => target === gone.target);
+    case 'invalid':
+      return false;
+    default:
+      return rule.target satisfies never;
+  }
+}
+
+function hasGone(see: Observation, target: string, now: number): boolean {
+  return see.gones.some((gone) => gone.uid === see.uid && gone.target === target && isGoneInTime(gone.expires, now));
+}
+
+/** Absent under `whenAbsent: Hold`, and nothing on record says that this deletion had begun to take it down. */
+function needsAWord(gone: Gone, see: Observation): boolean {
+  if (gone.evidence !== 'absent' || see.rule?.whenAbsent !== 'Hold') return false;
+  return !see.seen.some(({ target, rule, started }) => started && target === gone.target && rule === gone.rule);
+}
+
+function currentRefusal({ refusal }: Observation, rule: RuleView): Refusal | undefined {
+  if (refusal === undefined || rule.target.kind !== 'found') return undefined;
+  return refusal.target === rule.target.digest && refusal.rule === rule.digest ? refusal : undefined;
+}
+
+function mayStillRun({ runsEnd }: Observation, now: number): boolean {
+  return runsEnd !== undefined && now < runsEnd;
+}
+
+function isOverdue({ firstPublished }: Observation, rule: RuleView, now: number): boolean {
+  return firstPublished !== undefined && now > firstPublished + rule.deadline;
+}
+
+function hold(reason: string, message: string): Decision {
+  return { act: 'hold', reason, message };
+}
+
+function wait(reason: string, message: string, wakeAt: number | undefined): Decision & { act: 'wait' } {
+  return { act: 'wait', reason, message, wakeAt, overdue: false };
+}

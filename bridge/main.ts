@@ -1,0 +1,108 @@
+/*
+ * The bridge process: configuration in, the real ports plugged together, signals obeyed. The image's entry point.
+ * An unhandled rejection ends it loudly; the next start finds all work again from the API server.
+ */
+import { hostname } from 'node:os';
+import { parseArgs } from 'node:util';
+import { type Bridge, startBridge } from './bridge.ts';
+import { realClock } from './clock.ts';
+import { createCluster } from './cluster.ts';
+import { createCredentials, loadKubeConfig } from './cluster-credentials.ts';
+import { type Config, loadConfig } from './config.ts';
+import { createLog, explain, type Log } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import type { Cluster } from './ports.ts';
+import { RuleBook } from './rule-book.ts';
+import { type Server, startServer } from './server.ts';
+import { createSqsQueue } from './sqs.ts';
+import { backoff } from './work-queue.ts';
+
+/** Longest orderly stop; below the usual 30 s grace period of a Pod. */
+const STOP_WITHIN_MS = 20_000;
+const USAGE = 'usage: bridge --config FILE';
+const KUBE_SYSTEM = { group: '', version: 'v1', resource: 'namespaces', name: 'kube-system' };
+
+interface Running {
+  readonly bridge: Bridge;
+  readonly server: Server;
+}
+
+async function start(config: Config, log: Log): Promise<Running> {
+  const clock = realClock;
+  const metrics = createMetrics();
+  const credentials = createCredentials(loadKubeConfig(config.kubeconfig), clock);
+  const cluster = createCluster({ credentials, clock, metrics, identity: hostname() });
+  const uid = await clusterUid(cluster, log);
+  const rules = new RuleBook(config.rules);
+  const { region, endpoint, results } = config.queues;
+  const bridge = startBridge({
+    clock,
+    random: Math.random,
+    cluster,
+    queue: createSqsQueue({ region, endpoint, clock, metrics, log }),
+    // One process per cluster: nothing else may act, so the right to act is never lost.
+    lease: { holds: () => true },
+    rules,
+    clusterId: { uid, name: config.cluster?.name },
+    handlers: Object.fromEntries(
+      Object.entries(config.handlers).map(([name, { queue, sender }]) => [name, { queueUrl: queue, sender }]),
+    ),
+    resultQueueUrl: results,
+    metrics,
+    log,
+  });
+  const server = await startServer({ ...config.server, bridge, metrics, clock });
+  const names = rules.rules.map(({ name }) => name);
+  log.info({ cluster: uid, rules: names, port: server.port }, 'starting the bridge: done');
+  return { bridge, server };
+}
+
+/** The cluster's identity; the API server may not be there yet. */
+async function clusterUid(cluster: Cluster, log: Log): Promise<string> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      const namespace = await cluster.get(KUBE_SYSTEM);
+      if (namespace !== undefined) return namespace.metadata.uid;
+      log.warn({}, 'reading namespace kube-system: not there yet');
+    } catch (error) {
+      log.warn({ err: explain(error) }, 'reading namespace kube-system: trying again');
+    }
+    await new Promise<void>((resolve) => void realClock.after(backoff(failures, Math.random), resolve));
+  }
+}
+
+function stopOn(signals: readonly NodeJS.Signals[], { bridge, server }: Running, log: Log): void {
+  let isStopping = false;
+  const stop = async (signal: string) => {
+    if (isStopping) return;
+    isStopping = true;
+    log.info({ signal }, 'stopping the bridge');
+    realClock.after(STOP_WITHIN_MS, () => process.exit(1));
+    await bridge.stop();
+    await server.stop();
+    log.info({}, 'stopping the bridge: done');
+    process.exit(0);
+  };
+  for (const signal of signals) process.on(signal, () => void stop(signal));
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { config: { type: 'string' } } });
+  if (values.config === undefined) {
+    process.stderr.write(`${USAGE}\n`);
+    process.exit(2);
+  }
+  const loaded = await loadConfig(values.config);
+  if (!loaded.ok) {
+    for (const { path, message } of loaded.faults) process.stderr.write(`${path}: ${message}\n`);
+    process.exit(2);
+  }
+  const log = createLog(loaded.config.log.level);
+  process.on('unhandledRejection', (error) => {
+    log.error({ err: explain(error) }, 'ending: an unhandled rejection');
+    process.exit(1);
+  });
+  stopOn(['SIGTERM', 'SIGINT'], await start(loaded.config, log), log);
+}
+
+await main();

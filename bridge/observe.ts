@@ -1,0 +1,145 @@
+/*
+ * Gathers what decide needs: recalls the record, evaluates the rule over the object as it was read, computes what may
+ * have been sent. Called by reconcile.ts between its GET and decide. No I/O; changes only the pending memory.
+ */
+import {
+  deletionBegan,
+  expiresAt,
+  possibleRunsEnd,
+  possibleRunsEndOfAnyTerm,
+  ruleDigestOf,
+  runEndsBy,
+} from './contract.ts';
+import type { LiveTarget, Observation, RuleView } from './observation.ts';
+import { type Facts, type Pending, remember } from './pending.ts';
+import type { KubeObject } from './ports.ts';
+import { readRecord } from './record.ts';
+import type { Evaluation, Rule } from './rule.ts';
+import { releaseWord, retryWord } from './words.ts';
+
+/** A GET and what it is to be evaluated under. */
+export interface Reading {
+  readonly object: KubeObject;
+  readonly rule: Rule | undefined;
+  readonly clusterUid: string;
+  /** Monotonic ms of the moment before the GET was sent. */
+  readonly readAt: number;
+}
+
+/** Evaluates a rule over a whole object. */
+export function factsOf({ object, rule, clusterUid, readAt }: Reading): Facts {
+  const evaluation = rule?.evaluate(object);
+  const ruleDigest =
+    rule !== undefined && evaluation?.ownership.kind === 'found'
+      ? ruleDigestOf({
+          cluster: clusterUid,
+          rule: rule.uid,
+          handler: rule.handler,
+          options: rule.options,
+          ownership: evaluation.ownership.ownership,
+        })
+      : undefined;
+  return { object, rule, evaluation, ruleDigest, readAt };
+}
+
+/** Takes what the object's record says into memory, once; it can only add to what is known. */
+export function recall(pending: Pending, rule: Rule | undefined): void {
+  if (pending.recalled || rule === undefined) return;
+  pending.recalled = true;
+  const record = readRecord(pending.meta, rule);
+  if (record === undefined) return;
+  for (const target of record.targets) remember(pending, target);
+  pending.firstPublished ??= record.firstPublished === undefined ? undefined : Date.parse(record.firstPublished);
+  pending.retryHandled ??= record.retry;
+  pending.retries = Math.max(pending.retries, record.retries ?? 0);
+  pending.recordedAt = Date.parse(record.since);
+  pending.standing ??= { ...record, since: Date.parse(record.since) };
+  if (record.refused !== undefined && record.next !== undefined) {
+    const { reason, message } = record;
+    pending.refusal ??= { ...record.refused, reason, message, dueAt: Date.parse(record.next) };
+  }
+}
+
+/** The observation of a pending object whose facts are fresh. */
+export function observe(pending: Pending, facts: Facts, rule: Rule | undefined): Observation {
+  const { meta } = pending;
+  const began = deletionBegan(meta.deletionTimestamp ?? meta.creationTimestamp, meta.deletionGracePeriodSeconds);
+  const view = rule === undefined ? undefined : ruleView(facts, rule, began);
+  noteTarget(pending, view);
+  const word = retryWord(meta, pending.rule);
+  return {
+    uid: meta.uid,
+    rule: view,
+    release: releaseWord(meta, pending.rule),
+    retryAsked: word !== undefined && word !== pending.retryHandled,
+    retries: pending.retries,
+    graceEnds: Date.parse(meta.deletionTimestamp ?? meta.creationTimestamp),
+    firstPublished: pending.firstPublished,
+    seen: pending.seen,
+    sent: pending.sent,
+    gones: pending.gones,
+    refusal: pending.refusal,
+    knowsAllSent: pending.knowsAllSent,
+    runsEnd: runsEnd(pending, rule, began),
+  };
+}
+
+/** A target met counts as requested when somebody else may have sent it before this process looked (trap V1). */
+function noteTarget(pending: Pending, view: RuleView | undefined): void {
+  if (view?.target.kind !== 'found' || view.digest === undefined) return;
+  const isFirst = pending.seen.length === 0;
+  const requested = isFirst && !pending.knowsAllSent;
+  remember(pending, { target: view.target.digest, rule: view.digest, requested, started: false });
+}
+
+/** When the last request that may have been sent has surely ended; undefined when none can have been. */
+function runsEnd(pending: Pending, rule: Rule | undefined, began: number): number | undefined {
+  const ends: number[] = [];
+  if (!pending.knowsAllSent) {
+    // Without a term that is known to have been this deletion's from its start, the largest is assumed (trap V6).
+    ends.push(
+      rule?.termHeldSince !== undefined && rule.termHeldSince <= began
+        ? possibleRunsEnd({ began, term: rule.term }, pending.firstLooked)
+        : possibleRunsEndOfAnyTerm(pending.firstLooked),
+    );
+  }
+  if (rule !== undefined) {
+    const terms = { began, term: rule.term };
+    ends.push(...pending.sent.map(({ attempt }) => runEndsBy(expiresAt(terms, attempt))));
+  }
+  return ends.length === 0 ? undefined : Math.max(...ends);
+}
+
+function ruleView(facts: Facts, rule: Rule, began: number): RuleView {
+  const { object, evaluation = rule.evaluate(object), ruleDigest } = facts;
+  const { policy } = evaluation;
+  const waiting = rule.waitFor?.finalizers.filter((name) => object.metadata.finalizers?.includes(name)) ?? [];
+  return {
+    digest: ruleDigest,
+    target: liveTarget(evaluation),
+    policy: policy.kind === 'found' ? policy.policy : 'Invalid',
+    policyDetail: policy.kind === 'found' ? '' : `policy: ${policy.detail}`,
+    binding: rule.binding,
+    terms: { began, term: rule.term },
+    paused: rule.paused,
+    deadline: rule.deadline,
+    waitFor: rule.waitFor === undefined ? undefined : { finalizers: waiting, until: began + rule.waitFor.atMost },
+    whenTargetMissing: rule.whenTargetMissing,
+    whenAbsent: rule.whenAbsent,
+  };
+}
+
+function liveTarget({ target, ownership }: Evaluation): LiveTarget {
+  switch (target.kind) {
+    case 'invalid':
+      return { kind: 'invalid', reason: 'TargetInvalid', detail: `target ${target.key}: ${target.detail}` };
+    case 'missing':
+      return { kind: 'missing', detail: `target ${target.key}: ${target.detail}` };
+    case 'found':
+      return ownership.kind === 'found'
+        ? { kind: 'found', digest: target.digest }
+        : { kind: 'invalid', reason: 'OwnershipInvalid', detail: `ownership ${ownership.key}: ${ownership.detail}` };
+    default:
+      return target satisfies never;
+  }
+}

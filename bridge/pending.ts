@@ -1,0 +1,143 @@
+/*
+ * What this process remembers of one pending deletion under one rule, from the first sight until the entry is off.
+ * Made by intake.ts, filled by observe, outbox and inbox, forgotten by reconcile. Nothing here is the only copy of
+ * something that safety needs: after a restart it is built again from the object, its record and the messages.
+ */
+import type { Decision } from './decide.ts';
+import type { Gone, Refusal, Seen, Sent } from './observation.ts';
+import type { KindRef, KubeObject, ObjectMeta } from './ports.ts';
+import type { Evaluation, Rule } from './rule.ts';
+import { isOlder } from './wire.ts';
+
+/** A GET of the object, evaluated. Valid while the watch has not moved past its resourceVersion. */
+export interface Facts {
+  readonly object: KubeObject;
+  readonly rule: Rule | undefined;
+  readonly evaluation: Evaluation | undefined;
+  /** The rule digest, when the ownership could be computed. */
+  readonly ruleDigest: string | undefined;
+  /** Monotonic ms of the moment before the GET was sent. */
+  readonly readAt: number;
+}
+
+/** A result that waits for its end: told true when it may be deleted from the queue. */
+export type Settle = (acknowledge: boolean) => void;
+
+/** One pending deletion under one rule. */
+export interface Pending {
+  /** `<uid>/<rule>` */
+  readonly key: string;
+  readonly rule: string;
+  readonly kind: KindRef;
+  /** This deletion began after the first complete list, so no other process can have sent anything for it. */
+  readonly knowsAllSent: boolean;
+  /** When it was first looked at, in ms since the epoch. */
+  readonly firstLooked: number;
+  /** The newest metadata known, from the watch or from a write of ours. */
+  meta: ObjectMeta;
+  facts: Facts | undefined;
+  /** The watch said DELETED, or a complete list lacked it: only a GET decides. */
+  doubted: boolean;
+  /** A removal of ours was sent; if the entry is then found gone, it was us. */
+  removing: Extract<Decision, { act: 'remove' }> | undefined;
+  seen: Seen[];
+  sent: Sent[];
+  gones: Gone[];
+  refusal: Refusal | undefined;
+  /** The latest thing a function said that was no outcome of ours to act on. */
+  progress: { readonly reason: string; readonly message: string } | undefined;
+  settles: Settle[];
+  firstPublished: number | undefined;
+  retries: number;
+  retryHandled: string | undefined;
+  /** The record on the object has been read into this memory. */
+  recalled: boolean;
+  /** When the record was last written, in ms since the epoch. */
+  recordedAt: number | undefined;
+  /** Why it is not done, since when, and whether that was told by an Event. */
+  standing: Standing | undefined;
+}
+
+/** Where a deletion stands: what annotation, metrics and Events say of it. */
+export interface Standing {
+  readonly phase: 'Pending' | 'Held';
+  readonly reason: string;
+  readonly message: string;
+  readonly since: number;
+}
+
+/** The key of a pending deletion. */
+export function pendingKey(uid: string, rule: string): string {
+  return `${uid}/${rule}`;
+}
+
+/** A fresh memory of a deletion just seen. */
+export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knowsAllSent' | 'firstLooked'>): Pending {
+  return {
+    ...from,
+    key: pendingKey(from.meta.uid, from.rule),
+    facts: undefined,
+    doubted: false,
+    removing: undefined,
+    seen: [],
+    sent: [],
+    gones: [],
+    refusal: undefined,
+    progress: undefined,
+    settles: [],
+    firstPublished: undefined,
+    retries: 0,
+    retryHandled: undefined,
+    recalled: false,
+    recordedAt: undefined,
+    standing: undefined,
+  };
+}
+
+/** Takes newer metadata; an older sight than what is known changes nothing. Returns whether it was taken. */
+export function advance(pending: Pending, meta: ObjectMeta): boolean {
+  if (isOlder(meta.resourceVersion, pending.meta.resourceVersion)) return false;
+  pending.meta = meta;
+  return true;
+}
+
+/** Remembers a target; knowing more is kept, never less. */
+export function remember(pending: Pending, seen: Seen): void {
+  const index = pending.seen.findIndex(({ target, rule }) => target === seen.target && rule === seen.rule);
+  const old = pending.seen[index];
+  if (old === undefined) {
+    pending.seen.push(seen);
+  } else {
+    pending.seen[index] = {
+      ...old,
+      requested: old.requested || seen.requested,
+      started: old.started || seen.started,
+    };
+  }
+}
+
+/**
+ * Deletions that are over while the watch may lag behind and still show the entry on: such a sight says nothing, as no
+ * finalizer can be added to an object that is being deleted. Forgotten when the watch has caught up.
+ */
+export class Finished {
+  readonly #keys = new Map<string, KindRef>();
+
+  add({ key, kind }: Pending): void {
+    this.#keys.set(key, kind);
+  }
+
+  has(key: string): boolean {
+    return this.#keys.has(key);
+  }
+
+  /** The watch has shown the object without the entry, or gone. */
+  seenOff(key: string): void {
+    this.#keys.delete(key);
+  }
+
+  /** A complete list came: nothing older follows it. */
+  seenAll(isOfKind: (kind: KindRef) => boolean): void {
+    for (const [key, kind] of this.#keys) if (isOfKind(kind)) this.#keys.delete(key);
+  }
+}

@@ -1,0 +1,155 @@
+/*
+ * The small ports through which the bridge reaches the world: clock, random, cluster, queue, lease.
+ * main.ts plugs in the real ones (clock.ts, cluster.ts, sqs.ts); the simulation plugs in models under virtual time.
+ * Expected outcomes are values; a port throws only what is to be tried again.
+ */
+
+/** Time: `now` in ms since the epoch (UTC), `monotonic` in ms from an arbitrary origin, never stepping back. */
+export interface Clock {
+  now(): number;
+  monotonic(): number;
+  /** Runs `task` after `ms`; the returned function cancels it. */
+  after(ms: number, task: () => void): () => void;
+}
+
+/** A number in [0, 1). */
+export type Random = () => number;
+
+/** A resource type by its API path. `group` is "" for the core group. */
+export interface KindRef {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+}
+
+/** Where an object stands in the API. */
+export interface ObjectPath extends KindRef {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+/** The part of ObjectMeta that the bridge reads. */
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string | undefined;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly creationTimestamp: string;
+  readonly deletionTimestamp?: string | undefined;
+  readonly deletionGracePeriodSeconds?: number | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+  readonly finalizers?: readonly string[] | undefined;
+}
+
+/** A whole object as the API server returned it. */
+export interface KubeObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+  readonly [field: string]: unknown;
+}
+
+/** One operation of a JSON patch (RFC 6902). */
+export type PatchOperation =
+  | { readonly op: 'test' | 'add' | 'replace'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string };
+
+/** `conflict`: a `test` failed or the object moved (409, 422); only a fresh GET tells which. */
+export type PatchOutcome =
+  | { readonly kind: 'patched'; readonly meta: ObjectMeta }
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'missing' };
+
+/** One line of a watch, decoded. `synced`: the initial list is complete. */
+export type WatchFrame =
+  | { readonly type: 'present'; readonly meta: ObjectMeta }
+  | { readonly type: 'deleted'; readonly meta: ObjectMeta }
+  | { readonly type: 'bookmark'; readonly resourceVersion: string; readonly synced: boolean };
+
+/** One page of a metadata-only list. */
+export interface ListPage {
+  readonly items: readonly ObjectMeta[];
+  readonly resourceVersion: string;
+  readonly next?: string | undefined;
+}
+
+/** What goes into a Kubernetes Event about an object. */
+export interface EventInput {
+  readonly object: { readonly apiVersion: string; readonly kind: string } & Pick<
+    ObjectMeta,
+    'name' | 'namespace' | 'uid' | 'resourceVersion'
+  >;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly action: string;
+  readonly message: string;
+}
+
+/** The API server answered with an error status, or not at all (`status` 0). */
+export class ApiError extends Error {
+  readonly status: number;
+  /** From Retry-After, in ms. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    doing: string,
+    status: number,
+    detail: { retryAfter?: number | undefined; cause?: unknown; body?: string } = {},
+  ) {
+    const said = detail.body ? `: ${detail.body.slice(0, 300)}` : '';
+    super(`${doing}: ${status === 0 ? 'no answer' : `HTTP ${status}`}${said}`, { cause: detail.cause });
+    this.name = 'ApiError';
+    this.status = status;
+    this.retryAfter = detail.retryAfter;
+  }
+}
+
+/** The API server. Every method throws ApiError for what its result does not name. */
+export interface Cluster {
+  get(path: ObjectPath): Promise<KubeObject | undefined>;
+  patch(path: ObjectPath, operations: readonly PatchOperation[]): Promise<PatchOutcome>;
+  /** Without `resourceVersion`, begins with the objects as they are, ended by a bookmark with `synced`. */
+  watch(kind: KindRef, resourceVersion: string | undefined, signal: AbortSignal): AsyncIterable<WatchFrame>;
+  list(kind: KindRef, page: { readonly limit: number; readonly next?: string | undefined }): Promise<ListPage>;
+  recordEvent(event: EventInput): Promise<void>;
+}
+
+/** A message to send; `id` is unique within its batch. */
+export interface OutgoingMessage {
+  readonly id: string;
+  readonly body: string;
+}
+
+/** What the queue said of one entry of a batch that it did not take. */
+export interface SendFailure {
+  readonly id: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** A message as it was received; `sender` is what the queue itself says of who sent it. */
+export interface IncomingMessage {
+  readonly messageId: string;
+  readonly body: string;
+  readonly sender: string;
+  readonly receiveCount: number;
+}
+
+/** The queue. `send` throws when the whole call failed, and reports per entry otherwise. */
+export interface Queue {
+  send(queueUrl: string, batch: readonly OutgoingMessage[]): Promise<readonly SendFailure[]>;
+  /** Hands over batches until stopped; only the messages whose ids are returned are deleted. */
+  consume(queueUrl: string, handle: (batch: readonly IncomingMessage[]) => Promise<ReadonlySet<string>>): Consumption;
+}
+
+/** A running consumer. `stop` resolves when the batches in hand are done. */
+export interface Consumption {
+  stop(): Promise<void>;
+}
+
+/** The right to act: looked at directly before each send and each PATCH. */
+export interface Lease {
+  /** True while no other process can hold it, by the monotonic clock. */
+  holds(): boolean;
+}

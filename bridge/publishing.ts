@@ -1,0 +1,140 @@
+/*
+ * Publishes the request of the current term. Called by reconcile.ts with facts that are fresh.
+ * What the next process must know is written down first: a person's retry, and a second pair of digests in one deletion
+ * (trap V8); then the request is remembered as possibly sent, and only then handed to the outbox.
+ */
+import { encodeRequest, MESSAGE_MAX_BYTES, makeRequest, type Request, utf8Bytes } from './contract.ts';
+import type { Decision } from './decide.ts';
+import type { Sent } from './observation.ts';
+import { type Pending, remember } from './pending.ts';
+import { FRESH_MS, nameOf, pathOf, type Run, type Step } from './reconcile.ts';
+import type { Rule } from './rule.ts';
+import { record, stand } from './standing.ts';
+import { apiPath } from './wire.ts';
+import { retryWord } from './words.ts';
+
+type Publish = Extract<Decision, { act: 'publish' }>;
+
+/** Publishes, or writes down first what has to be written down. */
+export async function publish(run: Run, decision: Publish): Promise<Step> {
+  const { reach, pending, facts, rule } = run;
+  const target = facts.evaluation?.target;
+  if (rule === undefined || target?.kind !== 'found' || facts.ruleDigest === undefined) {
+    throw new Error(`publishing for ${nameOf(pending)}: nothing to publish`);
+  }
+  const pair = { target: target.digest, rule: facts.ruleDigest };
+  const isSecond = pending.seen.some((seen) => seen.requested && !isPair(seen, pair));
+  const isKnown = pending.seen.some((seen) => seen.requested && isPair(seen, pair));
+  const isRetry = takeRetry(pending, pair.target);
+  remember(pending, { ...pair, requested: true, started: false });
+  if (isRetry || (isSecond && !isKnown)) {
+    await record(run, {
+      phase: 'Pending',
+      reason: 'Requested',
+      message: 'sending another request',
+      since: reach.clock.now(),
+    });
+    pending.facts = undefined;
+    return { kind: 'again' };
+  }
+  const request = requestFor(run, rule, decision);
+  const body = encodeRequest(request);
+  if (utf8Bytes(body) > MESSAGE_MAX_BYTES) {
+    const message = `the request has ${utf8Bytes(body)} bytes, at most ${MESSAGE_MAX_BYTES} can be sent`;
+    return await stand(run, { act: 'hold', reason: 'RequestTooLarge', message });
+  }
+  return await send(run, { body, decision, pair });
+}
+
+interface Sending {
+  readonly body: string;
+  readonly decision: Publish;
+  readonly pair: { readonly target: string; readonly rule: string };
+}
+
+async function send({ reach, pending, facts, rule }: Run, { body, decision, pair }: Sending): Promise<Step> {
+  const queueUrl = rule === undefined ? undefined : reach.queueOf(rule.handler);
+  if (queueUrl === undefined)
+    throw new Error(`publishing for ${nameOf(pending)}: no queue for handler ${rule?.handler}`);
+  const { attempt, retry } = decision;
+  const sent = { ...pair, attempt, retry, at: reach.clock.now() };
+  const isFresh = () => pending.facts === facts && reach.clock.monotonic() - facts.readAt < FRESH_MS;
+  const mayGo = () => {
+    const goes = reach.lease.holds() && isFresh();
+    if (goes) note(pending, { ...sent, confirmed: false });
+    return goes;
+  };
+  const outcome = await reach.outbox.send({ queueUrl, body, mayGo });
+  switch (outcome.kind) {
+    case 'stale':
+      if (!reach.lease.holds()) throw new Error(`publishing for ${nameOf(pending)}: the lease is not held`);
+      pending.facts = undefined;
+      return { kind: 'again' };
+    case 'failed':
+      reach.metrics.requestFailures.inc({ rule: pending.rule });
+      throw new Error(`publishing for ${nameOf(pending)}: ${outcome.detail}`, { cause: outcome.cause });
+    case 'sent':
+      note(pending, { ...sent, confirmed: true });
+      reach.metrics.requests.inc({ rule: pending.rule });
+      pending.firstPublished ??= sent.at;
+      pending.refusal = undefined;
+      // With the request noted the next look decides to wait, and says so where people look.
+      return { kind: 'again' };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** Handles a person's retry that has not been handled: refusals and what was found for this target no longer count. */
+function takeRetry(pending: Pending, target: string): boolean {
+  const word = retryWord(pending.meta, pending.rule);
+  if (word === undefined || word === pending.retryHandled) return false;
+  pending.retryHandled = word;
+  pending.retries += 1;
+  pending.refusal = undefined;
+  pending.progress = undefined;
+  pending.gones = pending.gones.filter((gone) => gone.target !== target);
+  return true;
+}
+
+function note(pending: Pending, sent: Sent): void {
+  pending.sent = [...pending.sent.filter((other) => !isPair(other, sent)), sent];
+}
+
+function isPair(
+  left: { readonly target: string; readonly rule: string },
+  right: { readonly target: string; readonly rule: string },
+): boolean {
+  return left.target === right.target && left.rule === right.rule;
+}
+
+function requestFor({ reach, pending, facts }: Run, rule: Rule, { attempt, retry }: Publish): Request {
+  const { evaluation, object } = facts;
+  if (evaluation?.target.kind !== 'found' || evaluation.ownership.kind !== 'found') {
+    throw new Error(`publishing for ${nameOf(pending)}: nothing to publish`);
+  }
+  const { name, namespace, uid, creationTimestamp, deletionTimestamp = creationTimestamp } = object.metadata;
+  return makeRequest({
+    cluster: reach.clusterId,
+    rule: { name: rule.name, uid: rule.uid },
+    handler: rule.handler,
+    path: apiPath(pathOf(pending)),
+    object: {
+      apiVersion: object.apiVersion,
+      kind: object.kind,
+      resource: pending.kind.resource,
+      ...(namespace === undefined ? {} : { namespace }),
+      name,
+      uid,
+      creationTimestamp,
+      deletionTimestamp,
+    },
+    gracePeriodSeconds: object.metadata.deletionGracePeriodSeconds ?? 0,
+    target: evaluation.target.target,
+    options: rule.options,
+    ownership: evaluation.ownership.ownership,
+    attempt,
+    retry,
+    term: rule.term,
+  });
+}

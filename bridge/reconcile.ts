@@ -1,0 +1,145 @@
+/*
+ * One run over one pending deletion: read the object (once), decide, act. Called by the work queue; every run starts from
+ * the object as it is, so a run can be repeated, cut short by a crash, or raced by another leader without harm.
+ * Acting on a decision is split over removal.ts, publishing.ts and standing.ts.
+ */
+import { type Decision, decide } from './decide.ts';
+import { entryOf, hasEntry } from './finalizer.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import { factsOf, observe, recall } from './observe.ts';
+import type { Outbox } from './outbox.ts';
+import { advance, type Facts, type Finished, type Pending, type Settle } from './pending.ts';
+import type { Clock, Cluster, Lease, ObjectPath } from './ports.ts';
+import { publish } from './publishing.ts';
+import { finish, remove } from './removal.ts';
+import type { Reporter } from './reporter.ts';
+import type { Rule } from './rule.ts';
+import { stand } from './standing.ts';
+import { trimmed } from './wire.ts';
+
+/** How old a GET may be when something is sent on the strength of it, in ms. */
+export const FRESH_MS = 10_000;
+const ROUNDS_MAX = 6;
+
+/** What acting on a pending deletion needs. */
+export interface Reach {
+  readonly clock: Clock;
+  readonly cluster: Cluster;
+  readonly lease: Lease;
+  readonly outbox: Outbox;
+  readonly pendings: Map<string, Pending>;
+  /** Keys whose entry is off while the watch may still show it on. */
+  readonly finished: Finished;
+  readonly clusterId: { readonly uid: string; readonly name?: string | undefined };
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly reporter: Reporter;
+  ruleOf(name: string): Rule | undefined;
+  queueOf(handler: string): string | undefined;
+  /** Forgets timers and back-off of a key. */
+  forget(key: string): void;
+}
+
+/** `again`: something was written or has moved, so look once more. `done` carries when to wake (ms). */
+export type Step = { readonly kind: 'again' } | { readonly kind: 'done'; readonly wakeAt?: number | undefined };
+
+/** A pending deletion in the middle of a run: its facts are fresh. */
+export interface Run {
+  readonly reach: Reach;
+  readonly pending: Pending;
+  readonly facts: Facts;
+  readonly rule: Rule | undefined;
+  /** Results came in that this run has to bring to their end. */
+  readonly hasResults: boolean;
+}
+
+/** The API path of a pending object. */
+export function pathOf({ kind, meta }: Pending): ObjectPath {
+  return { ...kind, namespace: meta.namespace, name: meta.name };
+}
+
+/** `resource/namespace/name`, the identifying fact in messages. */
+export function nameOf({ kind, meta }: Pending): string {
+  return [kind.resource, ...(meta.namespace === undefined ? [] : [meta.namespace]), meta.name].join('/');
+}
+
+/**
+ * Runs over one pending deletion.
+ * @returns when to look again, in ms since the epoch.
+ * @throws ApiError and others: to be tried again with back-off; results in hand stay in their queue.
+ */
+export async function reconcile(reach: Reach, key: string): Promise<number | undefined> {
+  const pending = reach.pendings.get(key);
+  if (pending === undefined) return undefined;
+  // Only results that this run has seen before deciding may be acknowledged by it.
+  const taken: Settle[] = [];
+  try {
+    for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      const step = await runOnce(reach, pending, taken);
+      if (step.kind === 'again') continue;
+      for (const settle of taken) settle(true);
+      return step.wakeAt;
+    }
+    throw new Error(`settling ${nameOf(pending)}: it keeps changing under ${ROUNDS_MAX} looks`);
+  } catch (error) {
+    for (const settle of taken) settle(false);
+    throw error;
+  }
+}
+
+async function runOnce(reach: Reach, pending: Pending, taken: Settle[]): Promise<Step> {
+  const rule = reach.ruleOf(pending.rule);
+  const facts = currentFacts(pending, rule) ?? (await read(reach, pending, rule));
+  if (facts === undefined) return { kind: 'done' };
+  // The watch was faster than the GET: what was read is not what is there.
+  if (currentFacts(pending, rule) === undefined) return { kind: 'again' };
+  recall(pending, rule);
+  taken.push(...pending.settles.splice(0));
+  const run: Run = { reach, pending, facts, rule, hasResults: taken.length > 0 };
+  const decision = decide(observe(pending, facts, rule), reach.clock.now());
+  if (decision.act === 'publish' && reach.clock.monotonic() - facts.readAt >= FRESH_MS) {
+    pending.facts = undefined;
+    return { kind: 'again' };
+  }
+  return await act(run, decision);
+}
+
+async function act(run: Run, decision: Decision): Promise<Step> {
+  if (decision.act !== 'remove') run.pending.removing = undefined;
+  switch (decision.act) {
+    case 'remove':
+      return await remove(run, decision);
+    case 'publish':
+      return await publish(run, decision);
+    case 'hold':
+    case 'wait':
+      return await stand(run, decision);
+    default:
+      return decision satisfies never;
+  }
+}
+
+/** The facts, if they still describe the object, as far as the watch has told, under the rule as it is now. */
+function currentFacts({ facts, doubted, meta }: Pending, rule: Rule | undefined): Facts | undefined {
+  if (facts === undefined || doubted || facts.rule !== rule) return undefined;
+  return facts.object.metadata.resourceVersion === meta.resourceVersion ? facts : undefined;
+}
+
+/** Reads the object; undefined when the deletion is over because the object or the entry is gone. */
+async function read(reach: Reach, pending: Pending, rule: Rule | undefined): Promise<Facts | undefined> {
+  const readAt = reach.clock.monotonic();
+  pending.doubted = false;
+  const object = await reach.cluster.get(pathOf(pending));
+  if (object === undefined || object.metadata.uid !== pending.meta.uid) {
+    finish(reach, pending, 'object');
+    return undefined;
+  }
+  advance(pending, trimmed(object.metadata));
+  pending.facts = factsOf({ object, rule, clusterUid: reach.clusterId.uid, readAt });
+  if (!hasEntry(object.metadata, entryOf(pending.rule))) {
+    finish(reach, pending, 'entry');
+    return undefined;
+  }
+  return pending.facts;
+}

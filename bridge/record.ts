@@ -1,0 +1,93 @@
+/*
+ * The bridge's record of one deletion under one rule: one annotation on the object, read and written as pure values.
+ * Called by observe.ts (reading) and reconcile.ts (writing). It can make the bridge more careful, never less: what it
+ * does not say may still have happened. It counts only for the uid and the rule uid it names (trap V14).
+ */
+import * as z from 'zod/mini';
+import { digest, reason, timestamp } from './contract.ts';
+import { guards } from './finalizer.ts';
+import type { ObjectMeta, PatchOperation } from './ports.ts';
+
+/** Annotation key prefix; the rule's name follows. */
+export const RECORD_PREFIX = 'status.finalizer-bridge.dev/';
+/** Longest message in a record, in UTF-8 bytes. */
+export const RECORD_MESSAGE_MAX_BYTES = 512;
+
+/** A target this deletion has met. `requested`: a request for it may have been sent. */
+const knownTarget = z.object({ target: digest, rule: digest, requested: z.boolean(), started: z.boolean() });
+export type KnownTarget = Readonly<z.output<typeof knownTarget>>;
+
+const recordSchema = z.object({
+  uid: z.string(),
+  ruleUid: z.string(),
+  phase: z.enum(['Pending', 'Held']),
+  reason,
+  message: z.string(),
+  since: timestamp,
+  firstPublished: z.optional(timestamp),
+  next: z.optional(timestamp),
+  retry: z.optional(z.string()),
+  retries: z.optional(z.int()),
+  targets: z.array(knownTarget),
+  refused: z.optional(z.object({ target: digest, rule: digest, attempt: z.int(), retry: z.int() })),
+});
+
+/** The record; times are RFC 3339 UTC. `retry` is the last retry word handled, `retries` how many were. */
+export type Record = Readonly<z.output<typeof recordSchema>>;
+
+/** The annotation of a rule's record. */
+export function recordKey(rule: string): string {
+  return RECORD_PREFIX + rule;
+}
+
+/** The record an object carries for a rule, if it is of this very object and rule. */
+export function readRecord(
+  meta: ObjectMeta,
+  rule: { readonly name: string; readonly uid: string },
+): Record | undefined {
+  const text = meta.annotations?.[recordKey(rule.name)];
+  if (text === undefined) return undefined;
+  const parsed = recordSchema.safeParse(parseJson(text));
+  if (!parsed.success) return undefined;
+  return parsed.data.uid === meta.uid && parsed.data.ruleUid === rule.uid ? parsed.data : undefined;
+}
+
+/** Writes a record over exactly what was read there, on exactly the object that was read. */
+export function writeRecord(meta: ObjectMeta, rule: string, record: Record): readonly PatchOperation[] {
+  const key = recordKey(rule);
+  const path = `/metadata/annotations/${escapePointer(key)}`;
+  const value = JSON.stringify({ ...record, message: clipUtf8(record.message, RECORD_MESSAGE_MAX_BYTES) });
+  const old = meta.annotations?.[key];
+  if (old !== undefined) {
+    return [...guards(meta), { op: 'test', path, value: old }, { op: 'replace', path, value }];
+  }
+  return meta.annotations !== undefined
+    ? [...guards(meta), { op: 'add', path, value }]
+    : [...guards(meta), { op: 'add', path: '/metadata/annotations', value: { [key]: value } }];
+}
+
+/** Whether two records say the same, leaving aside when the next look is due. */
+export function saysTheSame(left: Record | undefined, right: Record): boolean {
+  if (left === undefined) return false;
+  const told = ({ next, ...rest }: Record) => JSON.stringify(recordSchema.parse(rest));
+  return told(left) === told({ ...right, message: clipUtf8(right.message, RECORD_MESSAGE_MAX_BYTES) });
+}
+
+/** Cuts a text to at most `max` UTF-8 bytes, never inside a character. */
+export function clipUtf8(text: string, max: number): string {
+  if (Buffer.byteLength(text, 'utf8') <= max) return text;
+  const bytes = Buffer.from(text, 'utf8').subarray(0, max - 3);
+  return `${new TextDecoder('utf-8', { fatal: false }).decode(bytes).replace(/\ufffd+$/, '')}…`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function escapePointer(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,111 @@
+/*
+ * Takes the entry off, and ends the memory of a deletion once the entry or the object is known to be gone.
+ * Called by reconcile.ts. Results in hand are acknowledged only after the API server has confirmed (K5): by the PATCH's
+ * own answer, or by a fresh GET that no longer shows the entry. A 409 or 422 says nothing by itself.
+ */
+import { deletionBegan } from './contract.ts';
+import type { Decision } from './decide.ts';
+import { entryOf, hasEntry, removeEntry } from './finalizer.ts';
+import type { Pending } from './pending.ts';
+import { nameOf, pathOf, type Reach, type Run, type Step } from './reconcile.ts';
+import type { Telling } from './reporter.ts';
+
+type Remove = Extract<Decision, { act: 'remove' }>;
+
+/** Removes the entry on the strength of a decision. */
+export async function remove({ reach, pending }: Run, decision: Remove): Promise<Step> {
+  const entry = entryOf(pending.rule);
+  const operations = removeEntry(pending.meta, entry);
+  if (operations === undefined) throw new Error(`removing finalizer from ${nameOf(pending)}: it is not there`);
+  if (!reach.lease.holds()) throw new Error(`removing finalizer from ${nameOf(pending)}: the lease is not held`);
+  pending.removing = decision;
+  const before = pending.meta.resourceVersion;
+  const outcome = await reach.cluster.patch(pathOf(pending), operations);
+  switch (outcome.kind) {
+    case 'patched':
+      if (hasEntry(outcome.meta, entry)) {
+        throw new Error(`removing finalizer from ${nameOf(pending)}: the API server kept it`);
+      }
+      finish(reach, pending, 'entry');
+      return { kind: 'done' };
+    case 'missing':
+      finish(reach, pending, 'object');
+      return { kind: 'done' };
+    case 'conflict':
+      return await lookAgain(reach, pending, before);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** After a conflict only a fresh GET tells; when nothing had moved, the write itself was refused. */
+async function lookAgain(reach: Reach, pending: Pending, before: string): Promise<Step> {
+  const object = await reach.cluster.get(pathOf(pending));
+  if (object?.metadata.uid === pending.meta.uid && object.metadata.resourceVersion === before) {
+    throw new Error(`removing finalizer from ${nameOf(pending)}: refused although nothing had changed`);
+  }
+  pending.facts = undefined;
+  return { kind: 'again' };
+}
+
+/**
+ * Ends the memory of a deletion. Without a removal of ours somebody else has taken the entry off: that is told, with the
+ * target (`Bypassed`).
+ */
+export function finish(reach: Reach, pending: Pending, gone: 'object' | 'entry'): void {
+  const { removing, rule, meta } = pending;
+  const seconds = (reach.clock.now() - beganAt(pending)) / 1000;
+  if (removing === undefined) {
+    reach.metrics.bypassed.inc({ rule });
+    const what = gone === 'object' ? 'the object is gone' : 'the entry is gone from the object';
+    reach.reporter.tell(pending, {
+      type: 'Warning',
+      reason: 'Bypassed',
+      action: 'Teardown',
+      message: `${rule}: ${what} before a result came; the outside resource may have leaked`,
+    });
+  } else {
+    reach.metrics.removed.inc({ rule, reason: removing.reason });
+    reach.metrics.duration.observe({ rule, reason: removing.reason }, Math.max(0, seconds));
+    const telling = tellingOf(removing, rule);
+    if (telling === undefined)
+      reach.log.info({ rule, uid: meta.uid, seconds }, `removing finalizer from ${nameOf(pending)}: done`);
+    else reach.reporter.tell(pending, telling);
+  }
+  for (const settle of pending.settles.splice(0)) settle(true);
+  reach.pendings.delete(pending.key);
+  reach.finished.add(pending);
+  reach.forget(pending.key);
+}
+
+/** What a removal is worth telling; a happy one is not (P8). */
+function tellingOf({ reason, evidence }: Remove, rule: string): Telling | undefined {
+  const action = 'Teardown';
+  switch (reason) {
+    case 'Gone':
+      if (evidence !== 'absent') return undefined;
+      return {
+        type: 'Warning',
+        reason: 'FoundNothing',
+        action,
+        message: `${rule}: the first look found nothing to delete`,
+      };
+    case 'Released':
+      return { type: 'Warning', reason, action, message: `${rule}: released on a person's word, without teardown` };
+    case 'Retained':
+      return { type: 'Normal', reason, action, message: `${rule}: the outside resource is kept, as the policy says` };
+    case 'TargetMissing':
+      return {
+        type: 'Warning',
+        reason,
+        action,
+        message: `${rule}: released, the object never got an outside resource`,
+      };
+    default:
+      return reason satisfies never;
+  }
+}
+
+function beganAt({ meta }: Pending): number {
+  return deletionBegan(meta.deletionTimestamp ?? meta.creationTimestamp, meta.deletionGracePeriodSeconds);
+}

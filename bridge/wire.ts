@@ -1,0 +1,136 @@
+/*
+ * What the API server says, decoded: object metadata, watch lines, list pages, whole objects. Pure.
+ * Called by cluster.ts on every answer; nothing of it is trusted before a schema has seen it.
+ */
+import * as z from 'zod/mini';
+import type { KindRef, KubeObject, ListPage, ObjectMeta, ObjectPath } from './ports.ts';
+
+const strings = z.record(z.string(), z.string());
+
+const metaSchema = z.object({
+  name: z.string(),
+  namespace: z.optional(z.string()),
+  uid: z.string(),
+  resourceVersion: z.string(),
+  creationTimestamp: z.string(),
+  deletionTimestamp: z.optional(z.string()),
+  deletionGracePeriodSeconds: z.optional(z.number()),
+  labels: z.optional(strings),
+  annotations: z.optional(strings),
+  finalizers: z.optional(z.array(z.string())),
+});
+
+const metaOnly = z.object({ metadata: metaSchema });
+const objectSchema = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject(metaSchema.shape),
+});
+const listSchema = z.object({
+  metadata: z.object({ resourceVersion: z.optional(z.string()), continue: z.optional(z.string()) }),
+  items: z.nullish(z.array(metaOnly)),
+});
+const bookmarkSchema = z.object({
+  metadata: z.object({ resourceVersion: z.string(), annotations: z.optional(strings) }),
+});
+const statusSchema = z.object({
+  code: z.optional(z.int()),
+  reason: z.optional(z.string()),
+  message: z.optional(z.string()),
+  details: z.optional(z.object({ retryAfterSeconds: z.optional(z.number()) })),
+});
+const lineSchema = z.object({ type: z.string(), object: z.unknown() });
+
+/** The annotation of the bookmark that ends a streaming list. */
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+const OUR_ANNOTATIONS = /^(?:[a-z]+\.)?finalizer-bridge\.dev\//;
+
+/** What one line of a watch is. */
+export type WatchLine =
+  | { readonly type: 'present' | 'deleted'; readonly meta: ObjectMeta }
+  | { readonly type: 'bookmark'; readonly resourceVersion: string; readonly synced: boolean }
+  | {
+      readonly type: 'error';
+      readonly code: number;
+      readonly message: string;
+      readonly retryAfter: number | undefined;
+    };
+
+/** Decodes a line of a watch. Throws ZodError or SyntaxError on what no API server sends. */
+export function watchLine(text: string): WatchLine {
+  const { type, object } = lineSchema.parse(JSON.parse(text));
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+      return { type: 'present', meta: metaOnly.parse(object).metadata };
+    case 'DELETED':
+      return { type: 'deleted', meta: metaOnly.parse(object).metadata };
+    case 'BOOKMARK': {
+      const { resourceVersion, annotations } = bookmarkSchema.parse(object).metadata;
+      return { type: 'bookmark', resourceVersion, synced: annotations?.[INITIAL_EVENTS_END] === 'true' };
+    }
+    default: {
+      const status = statusSchema.parse(object);
+      const seconds = status.details?.retryAfterSeconds;
+      const retryAfter = seconds === undefined ? undefined : seconds * 1000;
+      return { type: 'error', code: status.code ?? 500, message: status.message ?? type, retryAfter };
+    }
+  }
+}
+
+/** Decodes an object's metadata (PartialObjectMetadata or a whole object). */
+export function decodeMeta(body: unknown): ObjectMeta {
+  return metaOnly.parse(body).metadata;
+}
+
+/** Decodes a whole object, with all its fields kept. */
+export function decodeObject(body: unknown): KubeObject {
+  return objectSchema.parse(body);
+}
+
+/** Decodes a page of a metadata-only list. */
+export function decodeList(body: unknown): ListPage {
+  const { metadata, items } = listSchema.parse(body);
+  return {
+    items: (items ?? []).map((item) => item.metadata),
+    resourceVersion: metadata.resourceVersion ?? '',
+    ...(metadata.continue ? { next: metadata.continue } : {}),
+  };
+}
+
+/** The metadata that a pending deletion keeps: without labels, and with our own annotations only. */
+export function trimmed(meta: ObjectMeta): ObjectMeta {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, finalizers } = meta;
+  const ours = Object.entries(meta.annotations ?? {}).filter(([key]) => OUR_ANNOTATIONS.test(key));
+  return {
+    name,
+    namespace,
+    uid,
+    resourceVersion,
+    creationTimestamp,
+    deletionTimestamp: meta.deletionTimestamp,
+    deletionGracePeriodSeconds: meta.deletionGracePeriodSeconds,
+    finalizers,
+    // Kept as an empty map when all are foreign: a patch must know whether there is a map to add to.
+    annotations: meta.annotations === undefined ? undefined : Object.fromEntries(ours),
+  };
+}
+
+/** The API path of a kind, in a namespace or across all. */
+export function kindPath({ group, version, resource }: KindRef, namespace?: string): string {
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  return namespace === undefined
+    ? `${root}/${resource}`
+    : `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
+}
+
+/** The API path of an object. */
+export function apiPath(path: ObjectPath): string {
+  return `${kindPath(path, path.namespace)}/${encodeURIComponent(path.name)}`;
+}
+
+/** Whether a resourceVersion is known to be older than another (both decimal, as etcd gives them). */
+export function isOlder(left: string, right: string): boolean {
+  if (!/^\d+$/.test(left) || !/^\d+$/.test(right)) return false;
+  return left.length === right.length ? left < right : left.length < right.length;
+}

@@ -1,0 +1,118 @@
+/*
+ * The per-object queue: a key names one pending deletion (or one live object to claim); state is read fresh when its
+ * turn comes, so any number of causes collapse into one run. A key never runs twice at once. Used by bridge.ts.
+ */
+import { ApiError, type Clock, type Random } from './ports.ts';
+
+const BACKOFF_FIRST_MS = 200;
+const BACKOFF_MAX_MS = 30_000;
+
+/** What the queue needs. `run` resolves to the time (ms since the epoch) to look again, if any. */
+export interface WorkQueueOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly concurrency: number;
+  run(key: string): Promise<number | undefined>;
+  /** Told of every failed run; the key is tried again with back-off. */
+  onFailure(key: string, error: unknown, failures: number): void;
+}
+
+/** A de-duplicating queue of keys with back-off per key. */
+export class WorkQueue {
+  readonly #options: WorkQueueOptions;
+  readonly #ready = new Set<string>();
+  readonly #running = new Set<string>();
+  readonly #again = new Set<string>();
+  readonly #timers = new Map<string, { readonly at: number; readonly cancel: () => void }>();
+  readonly #failures = new Map<string, number>();
+  #isStopped = false;
+  #idle: (() => void)[] = [];
+
+  constructor(options: WorkQueueOptions) {
+    this.#options = options;
+  }
+
+  /** How many keys wait or run, timers not counted. */
+  get depth(): number {
+    return this.#ready.size + this.#running.size;
+  }
+
+  /** Runs a key as soon as a place is free. */
+  add(key: string): void {
+    if (this.#isStopped) return;
+    if (this.#running.has(key)) {
+      this.#again.add(key);
+    } else {
+      this.#ready.add(key);
+      this.#pump();
+    }
+  }
+
+  /** Runs a key at `at` (ms since the epoch) at the latest; an earlier timer stands. */
+  addAt(key: string, at: number): void {
+    const timer = this.#timers.get(key);
+    if (this.#isStopped || (timer !== undefined && timer.at <= at)) return;
+    timer?.cancel();
+    const due = () => {
+      this.#timers.delete(key);
+      this.add(key);
+    };
+    this.#timers.set(key, { at, cancel: this.#options.clock.after(Math.max(0, at - this.#options.clock.now()), due) });
+  }
+
+  /** Forgets timers and failures of a key whose work is over. */
+  forget(key: string): void {
+    this.#timers.get(key)?.cancel();
+    this.#timers.delete(key);
+    this.#failures.delete(key);
+  }
+
+  /** Takes nothing new and resolves when the runs in hand have ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#ready.clear();
+    this.#again.clear();
+    for (const { cancel } of this.#timers.values()) cancel();
+    this.#timers.clear();
+    if (this.#running.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  #pump(): void {
+    for (const key of this.#ready) {
+      if (this.#running.size >= this.#options.concurrency) return;
+      this.#ready.delete(key);
+      this.#running.add(key);
+      void this.#run(key);
+    }
+  }
+
+  async #run(key: string): Promise<void> {
+    try {
+      const wakeAt = await this.#options.run(key);
+      this.#failures.delete(key);
+      if (wakeAt !== undefined) this.addAt(key, wakeAt);
+    } catch (error) {
+      this.#retryLater(key, error);
+    } finally {
+      this.#running.delete(key);
+      if (this.#again.delete(key)) this.add(key);
+      if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+      this.#pump();
+    }
+  }
+
+  #retryLater(key: string, error: unknown): void {
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    this.#options.onFailure(key, error, failures);
+    const { clock, random } = this.#options;
+    const asked = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
+    this.addAt(key, clock.now() + Math.max(asked, backoff(failures, random)));
+  }
+}
+
+/** Exponential, capped, jittered between half and the whole. In ms. */
+export function backoff(failures: number, random: Random): number {
+  const whole = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(failures - 1, 16));
+  return whole * (0.5 + random() / 2);
+}
