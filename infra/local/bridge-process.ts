@@ -1,0 +1,118 @@
+/*
+ * Starts the bridge as a process of its own: configuration and rules in a private folder, a ServiceAccount's kubeconfig,
+ * an access key that decides its SenderId. Used by demo, e2e tests and benchmarks, from source or from the bundle.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { request } from 'undici';
+import { stringify } from 'yaml';
+import { freePorts } from './free-port.ts';
+import { startSupervised } from './supervised.ts';
+
+/** The bridge's entry point as source. */
+export const BRIDGE_SOURCE = join(import.meta.dirname, '..', '..', 'bridge', 'main.ts');
+
+/** How one bridge is set up. */
+export interface BridgeProcessOptions {
+  readonly kubeconfig: string;
+  readonly queues: { readonly endpoint: string; readonly region: string; readonly results: string };
+  /** Per handler: its request queue, and whose results are believed. */
+  readonly handlers: Readonly<Record<string, { readonly queue: string; readonly sender: string }>>;
+  readonly accessKeyId: string;
+  /** TeardownRules: what a rule file holds. */
+  readonly rules: readonly object[];
+  /** The module to run; the source unless told. */
+  readonly entry?: string;
+  readonly clusterName?: string;
+  readonly logLevel?: string;
+  readonly logFile?: string;
+  /** Where its private folder is made; the system's temporary folder unless told. */
+  readonly folder?: string;
+}
+
+/** A running bridge. */
+export interface BridgeProcess {
+  readonly pid: number;
+  /** Of health, readiness and metrics. */
+  readonly url: string;
+  /** JSON lines. */
+  readonly logFile: string;
+  /** The exit code; 128 + n after signal n. */
+  readonly exited: Promise<number>;
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves when every kind is being watched. */
+  ready(withinMs?: number): Promise<void>;
+  /** The metrics page. */
+  metrics(): Promise<string>;
+  /** SIGTERM, and its private folder removed. */
+  stop(): Promise<void>;
+}
+
+const READY_WITHIN_MS = 20_000;
+const POLL_MS = 20;
+
+/** Starts a bridge; it may not be ready yet. */
+export async function startBridgeProcess(options: BridgeProcessOptions): Promise<BridgeProcess> {
+  const { entry = BRIDGE_SOURCE, accessKeyId } = options;
+  const folder = await mkdtemp(join(options.folder ?? tmpdir(), 'finalizer-bridge-bridge-'));
+  const [port = 0] = await freePorts(1);
+  const config = await writeConfig(folder, { ...options, port });
+  const bridge = await startSupervised({
+    name: 'bridge',
+    command: process.execPath,
+    args: [entry, '--config', config],
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: 'local',
+    },
+    logFile: options.logFile ?? join(folder, 'bridge.log'),
+  });
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    ...{ pid: bridge.pid, url, exited: bridge.exited, signal: bridge.signal },
+    logFile: options.logFile ?? join(folder, 'bridge.log'),
+    async ready(withinMs = READY_WITHIN_MS) {
+      for (const until = Date.now() + withinMs; !(await isReady(url)); await wait(POLL_MS)) {
+        if (bridge.hasExited()) throw new Error(`starting the bridge:\n${await bridge.logTail()}`);
+        if (Date.now() > until)
+          throw new Error(`waiting for the bridge: not ready in ${withinMs} ms\n${await bridge.logTail()}`);
+      }
+    },
+    metrics: async () => await (await request(`${url}/metrics`)).body.text(),
+    async stop() {
+      await bridge.stop(20_000);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const { statusCode, body } = await request(`${url}/readyz`);
+    await body.dump();
+    return statusCode === 200;
+  } catch {
+    return false;
+  }
+}
+
+async function writeConfig(folder: string, options: BridgeProcessOptions & { port: number }): Promise<string> {
+  const { kubeconfig, queues, handlers, rules, clusterName = 'local', logLevel = 'info', port } = options;
+  const file = join(folder, 'bridge.yaml');
+  const config = {
+    cluster: { name: clusterName },
+    kubeconfig,
+    rules: 'rules.yaml',
+    queues,
+    handlers,
+    server: { host: '127.0.0.1', port },
+    log: { level: logLevel },
+  };
+  await writeFile(join(folder, 'rules.yaml'), stringify({ rules }), { mode: 0o600 });
+  await writeFile(file, stringify(config), { mode: 0o600 });
+  return file;
+}

@@ -1,0 +1,178 @@
+/*
+ * A local event source mapping: polls a queue and calls a function's handler as Lambda does, with batches, a time-out and
+ * partial batch responses. Receive counts and dead-letter queue are the queue's. Used by function-host and by tests in process.
+ */
+import { randomUUID } from 'node:crypto';
+import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { Context, SQSEvent } from 'aws-lambda';
+import { verdictOf } from './batch-response.ts';
+import { lambdaContext, sqsEvent } from './sqs-event.ts';
+
+/** Time, so that tests can drive it. */
+export interface EventSourceClock {
+  /** ms since the epoch */
+  now(): number;
+  /** Calls back after `ms`; returns what cancels it. */
+  after(ms: number, callback: () => void): () => void;
+}
+
+const systemClock: EventSourceClock = {
+  now: () => Date.now(),
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+export type InvocationOutcome =
+  | { readonly kind: 'answered'; readonly deleted: readonly string[]; readonly failed: readonly string[] }
+  | { readonly kind: 'invalid'; readonly reason: string }
+  | { readonly kind: 'threw'; readonly error: unknown }
+  | { readonly kind: 'timedOut' };
+
+export interface InvocationReport {
+  readonly requestId: string;
+  readonly messageIds: readonly string[];
+  readonly durationMs: number;
+  readonly outcome: InvocationOutcome;
+}
+
+export interface EventSourceOptions {
+  readonly client: SQSClient;
+  readonly queueUrl: string;
+  readonly queueArn: string;
+  readonly functionName: string;
+  /** 1 to 10 */
+  readonly batchSize: number;
+  readonly functionTimeoutMs: number;
+  /** Batches in work at once. */
+  readonly concurrency: number;
+  /** The handler export that Lambda would call. */
+  readonly invoke: (event: SQSEvent, context: Context) => Promise<unknown>;
+  readonly clock?: EventSourceClock;
+  readonly onInvocation?: (report: InvocationReport) => void;
+  /** Takes failed polls and deletes; the source goes on. */
+  readonly onError: (error: unknown) => void;
+}
+
+export interface EventSource {
+  /** Invocations in work. */
+  running(): number;
+  /** Polls no more and waits up to `limitMs` (5 s) for what is in work; true if nothing was left. */
+  stop(limitMs?: number): Promise<boolean>;
+}
+
+const POLL_SECONDS = 20;
+const PAUSE_AFTER_ERROR = 1000;
+
+export function startEventSource(options: EventSourceOptions): EventSource {
+  const { concurrency, clock = systemClock } = options;
+  const stopping = new AbortController();
+  let running = 0;
+  const poller = async () => {
+    while (!stopping.signal.aborted) {
+      const messages = await receive(options, stopping.signal);
+      if (messages === 'failed') await pause(clock, stopping.signal);
+      else if (messages.length > 0) {
+        running++;
+        await handleBatch(options, messages).catch(options.onError);
+        running--;
+      }
+    }
+  };
+  const pollers = Promise.all(Array.from({ length: concurrency }, poller));
+  return {
+    running: () => running,
+    stop: async (limitMs = 5000) => {
+      stopping.abort();
+      return await Promise.race([pollers.then(() => true), timeUp(clock, limitMs)]);
+    },
+  };
+}
+
+function timeUp(clock: EventSourceClock, ms: number): Promise<false> {
+  return new Promise((resolve) => clock.after(ms, () => resolve(false)));
+}
+
+function pause(clock: EventSourceClock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(PAUSE_AFTER_ERROR, resolve);
+    signal.addEventListener('abort', () => {
+      cancel();
+      resolve();
+    });
+  });
+}
+
+async function receive(options: EventSourceOptions, signal: AbortSignal): Promise<readonly Message[] | 'failed'> {
+  const { client, queueUrl, batchSize, onError } = options;
+  const command = new ReceiveMessageCommand({
+    QueueUrl: queueUrl,
+    MaxNumberOfMessages: batchSize,
+    WaitTimeSeconds: POLL_SECONDS,
+    MessageSystemAttributeNames: ['All'],
+    MessageAttributeNames: ['All'],
+  });
+  try {
+    return (await client.send(command, { abortSignal: signal })).Messages ?? [];
+  } catch (error) {
+    if (signal.aborted) return [];
+    onError(error);
+    return 'failed';
+  }
+}
+
+async function handleBatch(options: EventSourceOptions, messages: readonly Message[]): Promise<void> {
+  const { clock = systemClock, queueArn, onInvocation, onError } = options;
+  const requestId = randomUUID();
+  const started = clock.now();
+  const event = sqsEvent(messages, { queueArn });
+  const messageIds = event.Records.map((one) => one.messageId);
+  const outcome = await invoke(options, { event, requestId, started });
+  // Without an answer nothing is deleted: the whole batch comes back when its visibility ends.
+  if (outcome.kind === 'answered') {
+    await deleteMessages(options, event, outcome.deleted).catch((error: unknown) => onError(error));
+  }
+  onInvocation?.({ requestId, messageIds, durationMs: clock.now() - started, outcome });
+}
+
+interface Call {
+  readonly event: SQSEvent;
+  readonly requestId: string;
+  readonly started: number;
+}
+
+/** Races the function against its time-out; on time-out its promise is abandoned, as the sandbox would be. */
+async function invoke(options: EventSourceOptions, { event, requestId, started }: Call): Promise<InvocationOutcome> {
+  const { clock = systemClock, functionTimeoutMs, functionName, queueArn } = options;
+  const remaining = () => Math.max(0, started + functionTimeoutMs - clock.now());
+  const context = lambdaContext({ requestId, functionName, region: queueArn.split(':')[3] ?? '', remaining });
+  const messageIds = event.Records.map((one) => one.messageId);
+  let cancel = () => {};
+  const timedOut = new Promise<InvocationOutcome>((resolve) => {
+    cancel = clock.after(functionTimeoutMs, () => resolve({ kind: 'timedOut' }));
+  });
+  // A copy: what the function does to its event must not change which messages are deleted.
+  const call = async () => await options.invoke(structuredClone(event), context);
+  const answered = call().then(
+    (response) => outcomeOf(response, messageIds),
+    (error: unknown): InvocationOutcome => ({ kind: 'threw', error }),
+  );
+  return await Promise.race([answered, timedOut]).finally(() => cancel());
+}
+
+function outcomeOf(response: unknown, messageIds: readonly string[]): InvocationOutcome {
+  const verdict = verdictOf(response, messageIds);
+  if (verdict.kind === 'invalid') return verdict;
+  const { failed } = verdict;
+  return { kind: 'answered', deleted: messageIds.filter((id) => !failed.has(id)), failed: [...failed] };
+}
+
+async function deleteMessages(options: EventSourceOptions, event: SQSEvent, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const done = event.Records.filter((one) => ids.includes(one.messageId));
+  const entries = done.map((one, index) => ({ Id: String(index), ReceiptHandle: one.receiptHandle }));
+  const command = new DeleteMessageBatchCommand({ QueueUrl: options.queueUrl, Entries: entries });
+  const { Failed = [] } = await options.client.send(command);
+  if (Failed.length > 0) throw new Error(`deleting ${Failed.length} handled messages: ${Failed[0]?.Code}`);
+}

@@ -1,0 +1,68 @@
+/*
+ * Runs functions as Lambda would: `node function-host.ts <configuration file>` loads each entry module and feeds its handler
+ * export from its queue. Prints one JSON line when all are polling; on SIGTERM it finishes what is in work and ends.
+ * Started by function-process; a process of its own, so that it can be killed at any point.
+ */
+import { readFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { z } from 'zod/mini';
+import { type EventSource, type InvocationReport, startEventSource } from './event-source.ts';
+
+const hostedFunction = z.object({
+  /** As Lambda would name it. */
+  functionName: z.string(),
+  /** Path of the module that Lambda would load: a source or a bundle. */
+  entry: z.string(),
+  exportName: z._default(z.string(), 'handler'),
+  queueUrl: z.string(),
+  queueArn: z.string(),
+  batchSize: z.int().check(z.gte(1), z.lte(10)),
+  functionTimeoutMs: z.int().check(z.positive()),
+  concurrency: z.int().check(z.positive()),
+});
+const configuration = z.object({ functions: z.array(hostedFunction).check(z.minLength(1)) });
+
+/** What the host is told; defaults may be left out. */
+export type HostConfiguration = z.input<typeof configuration>;
+
+type Handler = Parameters<typeof startEventSource>[0]['invoke'];
+
+async function load(entry: string, exportName: string): Promise<Handler> {
+  const module: Record<string, unknown> = await import(pathToFileURL(entry).href);
+  // CommonJS bundles show their exports as members of the default export, depending on how they were written.
+  const inner = z.safeParse(z.looseObject({}), module.default).data;
+  const found = module[exportName] ?? inner?.[exportName];
+  if (!isHandler(found)) throw new Error(`loading ${entry}: it exports no function ${exportName}`);
+  return found;
+}
+
+function isHandler(value: unknown): value is Handler {
+  return typeof value === 'function';
+}
+
+function report(name: string, { outcome, requestId, messageIds, durationMs }: InvocationReport): void {
+  const detail = outcome.kind === 'threw' ? { ...outcome, error: String(outcome.error) } : outcome;
+  console.error(JSON.stringify({ function: name, requestId, messageIds, durationMs, ...detail }));
+}
+
+async function main(path: string): Promise<void> {
+  const { functions } = z.parse(configuration, JSON.parse(await readFile(path, 'utf8')));
+  // Endpoint, region and credentials come from the standard AWS variables, as on Lambda.
+  const client = new SQSClient({});
+  const sources: EventSource[] = [];
+  for (const { entry, exportName, ...mapping } of functions) {
+    const invoke = await load(entry, exportName);
+    const { functionName } = mapping;
+    const onError = (error: unknown) => console.error(JSON.stringify({ function: functionName, error: String(error) }));
+    sources.push(
+      startEventSource({ ...mapping, client, invoke, onError, onInvocation: (one) => report(functionName, one) }),
+    );
+  }
+  process.once('SIGTERM', () => {
+    void Promise.all(sources.map((source) => source.stop(4000))).finally(() => process.exit(0));
+  });
+  console.log(JSON.stringify({ ready: functions.map((one) => one.functionName) }));
+}
+
+if (import.meta.main) await main(process.argv[2] ?? '');

@@ -1,0 +1,112 @@
+/*
+ * One installation on top of a running local system: the functions of the named handlers, the bridge's ServiceAccount
+ * with its rights, and the bridge. Used by the demo and by tests that want the product as a user would have it.
+ */
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { registry } from '../../functions/registry.ts';
+import { type BridgeProcess, type BridgeProcessOptions, startBridgeProcess } from './bridge-process.ts';
+import { bridgeRights, type Kind } from './bridge-rights.ts';
+import type { CloudClient } from './cloud.ts';
+import { type FunctionProcess, startFunctionProcess } from './function-process.ts';
+import type { KubeClient } from './kube-client.ts';
+import { LOCAL_ACCOUNT_ID, LOCAL_REGION } from './places.ts';
+import type { SystemQueues } from './system-queues.ts';
+
+/** The servers that an installation stands on: a local system, or servers that several installations share. */
+export interface Site extends SystemQueues {
+  readonly kube: Pick<KubeClient, 'serviceAccount' | 'kubeconfigFor' | 'apply'>;
+  readonly clusterUid: string;
+  readonly queues: { readonly endpoint: string; readonly region: string };
+  /** Private folder for what the processes need. */
+  readonly folder: string;
+  cloud(): Pick<CloudClient, 'endpoint'>;
+}
+
+/** What a function may touch, and what else its configuration says. */
+export interface FunctionSettings {
+  /** Name patterns. */
+  readonly names: readonly string[];
+  readonly [setting: string]: unknown;
+}
+
+/** The namespace that the bridge's ServiceAccount lives in. */
+export const BRIDGE_NAMESPACE = 'finalizer-bridge';
+
+/** Starts a handler's function as Lambda would run it. */
+export async function startFunction(
+  site: Site,
+  handler: string,
+  { names, ...settings }: FunctionSettings,
+): Promise<FunctionProcess> {
+  const queues = site.handlers[handler];
+  const definition = registry.find(({ name }) => name === handler);
+  if (queues === undefined || definition === undefined)
+    throw new Error(`starting function ${handler}: no such handler`);
+  const environment = {
+    handler,
+    account: LOCAL_ACCOUNT_ID,
+    requestQueueUrl: queues.requests.url,
+    clusters: [{ uid: site.clusterUid, sender: roleOf(site.bridge.senderId), resultQueueUrl: site.results.url }],
+    allow: { accounts: [LOCAL_ACCOUNT_ID], regions: [LOCAL_REGION], names },
+    ...settings,
+  };
+  const cloud = site.cloud().endpoint;
+  return await startFunctionProcess({
+    functionName: queues.functionName,
+    entry: await entryOf(site.folder, handler),
+    queue: queues.requests,
+    batchSize: definition.limits.batchSize,
+    functionTimeoutMs: 300_000,
+    concurrency: 4,
+    accessKeyId: queues.accessKeyId,
+    region: LOCAL_REGION,
+    endpoints: { sqs: site.queues.endpoint, s3: cloud, ec2: cloud },
+    environment: { FINALIZER_BRIDGE_CONFIG: JSON.stringify(environment) },
+    folder: site.folder,
+  });
+}
+
+/** A module as the packager makes one: the entry with its one handler. */
+async function entryOf(folder: string, handler: string): Promise<string> {
+  const functions = join(import.meta.dirname, '..', '..', 'functions');
+  const file = join(await mkdtemp(join(folder, 'entry-')), 'index.mjs');
+  const name = handler.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  const text = [
+    `import { createEntry } from '${join(functions, 'entry.ts')}';`,
+    `import { ${name} } from '${join(functions, 'handlers', `${handler}.ts`)}';`,
+    `export const handler = createEntry(${name});`,
+  ];
+  await writeFile(file, `${text.join('\n')}\n`, { mode: 0o600 });
+  return file;
+}
+
+/** Gives the bridge's ServiceAccount its rights and starts a bridge under it. */
+export async function startBridge(
+  site: Site,
+  options: Pick<BridgeProcessOptions, 'rules' | 'entry' | 'logLevel' | 'logFile'> & {
+    readonly kinds: readonly Kind[];
+    readonly account?: string;
+  },
+): Promise<BridgeProcess> {
+  const account = { namespace: BRIDGE_NAMESPACE, name: options.account ?? 'bridge' };
+  const { kubeconfig } = await site.kube.serviceAccount(account.namespace, account.name);
+  await site.kube.apply(bridgeRights(options.kinds, account));
+  const handlers = Object.entries(site.handlers).map(([name, { requests, senderId }]) => [
+    name,
+    { queue: requests.url, sender: roleOf(senderId) },
+  ]);
+  return await startBridgeProcess({
+    ...options,
+    kubeconfig,
+    queues: { endpoint: site.queues.endpoint, region: site.queues.region, results: site.results.url },
+    handlers: Object.fromEntries(handlers),
+    accessKeyId: site.bridge.accessKeyId,
+    folder: site.folder,
+  });
+}
+
+/** The role of `<roleId>:<session>`. */
+function roleOf(senderId: string): string {
+  return senderId.split(':', 1)[0] ?? senderId;
+}

@@ -1,0 +1,101 @@
+/*
+ * A start that fails leaves nothing behind and says why; shown with stand-ins for the servers that fail on purpose.
+ * That a start succeeds, and how a running system ends, is shown by test/e2e/local-stop.test.ts.
+ */
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startKube } from '../../infra/local/kube.ts';
+import { startLocalSystem } from '../../infra/local/system.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'finalizer-bridge-test-'));
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function standIn(name: string, script: string): Promise<void> {
+  await writeFile(join(folder, name), `#!/bin/sh\necho $$ >> ${folder}/${name}.pids\n${script}\n`);
+  await chmod(join(folder, name), 0o755);
+}
+
+async function pids(name: string): Promise<readonly number[]> {
+  return (await readFile(join(folder, `${name}.pids`), 'utf8')).trim().split('\n').map(Number);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const say = () => undefined;
+const environment = () => ({ ...process.env, KUBEBUILDER_ASSETS: folder });
+
+describe('a local API server that does not start', () => {
+  it('says why, and takes etcd with it', async () => {
+    await standIn('etcd', 'exec sleep 600');
+    await standIn('kube-apiserver', 'echo "E1 unknown flag: --colour" >&2; exit 3');
+    const dataDir = join(folder, 'data');
+    await expect(startKube({ say, env: environment(), dataDir })).rejects.toThrow(
+      /starting kube-apiserver: it ended with code 3:\n.*unknown flag: --colour/s,
+    );
+    const [etcd = 0, ...more] = await pids('etcd');
+    expect(isAlive(etcd)).toBe(false);
+    expect(more).toEqual([]);
+  });
+
+  it('is tried on other ports when one was taken meanwhile, a few times', async () => {
+    await standIn('etcd', 'exec sleep 600');
+    await standIn(
+      'kube-apiserver',
+      `echo "$@" | grep -o 'secure-port=[0-9]*' >> ${folder}/ports
+      echo "listen tcp 127.0.0.1: bind: address already in use" >&2; exit 1`,
+    );
+    await expect(startKube({ say, env: environment(), dataDir: join(folder, 'data') })).rejects.toThrow('in use');
+    const ports = (await readFile(join(folder, 'ports'), 'utf8')).trim().split('\n');
+    expect(ports).toHaveLength(3);
+    expect(new Set(ports).size).toBe(3);
+    await vi.waitFor(async () => expect((await pids('etcd')).some(isAlive)).toBe(false));
+  });
+
+  it('takes the rest of the local system down as well, and its folder', async () => {
+    await standIn('etcd', 'exec sleep 600');
+    await standIn('kube-apiserver', 'exit 3');
+    const listeners = process.listenerCount('SIGINT');
+    vi.stubEnv('TMPDIR', folder);
+    await expect(
+      startLocalSystem({ say, env: environment(), handlers: ['s3-bucket'], withoutCloud: true }),
+    ).rejects.toThrow('starting kube-apiserver: it ended with code 3');
+    expect((await readdir(folder)).filter((name) => name.startsWith('finalizer-bridge-'))).toEqual([]);
+    expect((await pids('etcd')).some(isAlive)).toBe(false);
+    expect(process.listenerCount('SIGINT')).toBe(listeners);
+  });
+
+  it('is given up when its start is aborted', async () => {
+    await standIn('etcd', 'exec sleep 600');
+    await standIn('kube-apiserver', 'exec sleep 600');
+    vi.stubEnv('TMPDIR', folder);
+    const abort = new AbortController();
+    const starting = startLocalSystem({
+      ...{ say, env: environment(), handlers: ['s3-bucket'], withoutCloud: true, signal: abort.signal },
+    });
+    const outcome = starting.then(
+      () => 'started',
+      (error: unknown) => error,
+    );
+    await vi.waitFor(async () => expect(await pids('kube-apiserver')).toHaveLength(1), { timeout: 5000 });
+    abort.abort(new Error('not wanted any more'));
+
+    expect(await outcome).toEqual(new Error('not wanted any more'));
+    expect([...(await pids('etcd')), ...(await pids('kube-apiserver'))].some(isAlive)).toBe(false);
+    expect((await readdir(folder)).filter((name) => name.startsWith('finalizer-bridge-'))).toEqual([]);
+  });
+});
