@@ -1,0 +1,126 @@
+/*
+ * Queues, their dead-letter queues and their policies, as CloudFormation resources.
+ * Called by service for each handler (requests: bridge to function) and each cluster (results: functions to bridge).
+ * A policy that only allows would not keep others out, since identity policies in the same account allow as well;
+ * so each policy also denies sending to everybody who is not named.
+ */
+import type { QueueNames } from './names.ts';
+
+/** A CloudFormation value: a literal or an intrinsic function. */
+export type Value =
+  | string
+  | { readonly 'Fn::GetAtt': readonly [string, string] }
+  | { readonly 'Fn::Sub': string }
+  | { readonly Ref: string };
+/** A CloudFormation resource. */
+export interface Resource {
+  readonly Type: string;
+  readonly DependsOn?: readonly string[];
+  readonly Properties: Readonly<Record<string, unknown>>;
+}
+export type Resources = Readonly<Record<string, Resource>>;
+
+/** Lambda's advice: a queue's visibility timeout is at least this many times the function's timeout (Q1). */
+export const VISIBILITY_PER_TIMEOUT = 6;
+/** SQS's largest: a request that waits for a slow deletion comes back many times before it expires (Q4). */
+export const MAX_RECEIVE_COUNT = 1000;
+/** A dead letter keeps its first enqueue time, so a queue keeps messages for less long than its dead letters (Q7). */
+export const RETENTION_SECONDS = 4 * 24 * 3600;
+export const DEAD_LETTER_RETENTION_SECONDS = 14 * 24 * 3600;
+/** What the bridge may take for a result before SQS shows it again; the bridge extends it while it retries. */
+export const RESULT_VISIBILITY_SECONDS = 60;
+
+/** Who may use a queue. */
+export interface QueueUse {
+  readonly names: QueueNames;
+  readonly visibilitySeconds: number;
+  /** Role ARNs that may send; nobody else can. */
+  readonly senders: readonly Value[];
+  /** Role ARNs that may receive and acknowledge, where their own identity policy is not enough (another account). */
+  readonly receivers: readonly Value[];
+}
+
+/** A queue, its dead-letter queue and the policies of both. */
+export function queueResources({ names, visibilitySeconds, senders, receivers }: QueueUse): Resources {
+  return {
+    [names.queueId]: {
+      Type: 'AWS::SQS::Queue',
+      Properties: {
+        QueueName: names.queue,
+        VisibilityTimeout: visibilitySeconds,
+        MessageRetentionPeriod: RETENTION_SECONDS,
+        ReceiveMessageWaitTimeSeconds: 20,
+        SqsManagedSseEnabled: true,
+        RedrivePolicy: { deadLetterTargetArn: arnOf(names.deadLettersId), maxReceiveCount: MAX_RECEIVE_COUNT },
+      },
+    },
+    [names.deadLettersId]: {
+      Type: 'AWS::SQS::Queue',
+      Properties: {
+        QueueName: names.deadLetters,
+        MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS,
+        SqsManagedSseEnabled: true,
+        RedriveAllowPolicy: { redrivePermission: 'byQueue', sourceQueueArns: [queueArn(names.queue)] },
+      },
+    },
+    [names.policyId]: policy(names.queueId, [
+      ...allow('Send', senders, names.queueId, ['sqs:SendMessage', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes']),
+      ...allow('Receive', receivers, names.queueId, [
+        'sqs:ReceiveMessage',
+        'sqs:DeleteMessage',
+        'sqs:ChangeMessageVisibility',
+        'sqs:GetQueueUrl',
+        'sqs:GetQueueAttributes',
+      ]),
+      denySending(names.queueId, senders),
+      denyPlainText(names.queueId),
+    ]),
+    [names.deadLettersPolicyId]: policy(names.deadLettersId, [denyPlainText(names.deadLettersId)]),
+  };
+}
+
+/** The ARN of a resource of this template. */
+export function arnOf(logicalId: string): Value {
+  return { 'Fn::GetAtt': [logicalId, 'Arn'] };
+}
+
+/** The ARN of a queue of this stack by its name, where a reference would make a circle. */
+function queueArn(name: string): Value {
+  return { 'Fn::Sub': `arn:\${AWS::Partition}:sqs:\${AWS::Region}:\${AWS::AccountId}:${name}` };
+}
+
+function policy(queueId: string, Statement: readonly unknown[]): Resource {
+  return {
+    Type: 'AWS::SQS::QueuePolicy',
+    Properties: { Queues: [{ Ref: queueId }], PolicyDocument: { Version: '2012-10-17', Statement } },
+  };
+}
+
+function allow(Sid: string, principals: readonly Value[], queueId: string, Action: readonly string[]) {
+  return principals.length === 0
+    ? []
+    : [{ Sid, Effect: 'Allow', Principal: { AWS: principals }, Action, Resource: arnOf(queueId) }];
+}
+
+function denySending(queueId: string, senders: readonly Value[]) {
+  return {
+    Sid: 'NobodyElseSends',
+    Effect: 'Deny',
+    Principal: '*',
+    Action: 'sqs:SendMessage',
+    Resource: arnOf(queueId),
+    // Of a role's session this key holds the role's own ARN. No sender at all: the condition is left out, all denied.
+    ...(senders.length === 0 ? {} : { Condition: { ArnNotEquals: { 'aws:PrincipalArn': senders } } }),
+  };
+}
+
+function denyPlainText(queueId: string) {
+  return {
+    Sid: 'TlsOnly',
+    Effect: 'Deny',
+    Principal: '*',
+    Action: 'sqs:*',
+    Resource: arnOf(queueId),
+    Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+  };
+}

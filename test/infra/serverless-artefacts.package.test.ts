@@ -1,0 +1,142 @@
+/*
+ * The zips that are deployed, as Lambda would meet them: unzipped into an empty folder, imported and called by plain
+ * Node with nothing else in reach. The template that goes with them is tested in serverless-template.package.test.ts.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import yauzl from 'yauzl';
+import * as z from 'zod/mini';
+import { writeArchive } from '../../infra/archive.ts';
+import { handlers, type PackagedService, packageService } from '../support/packaged-service.ts';
+
+/** Texts that only the SDK's client of one service contains. */
+const CLIENT_MARKS = {
+  's3-bucket': 'http://s3.amazonaws.com/doc/2006-03-01',
+  'ec2-instance': 'http://ec2.amazonaws.com/doc',
+} satisfies Readonly<Record<string, string>>;
+/** Bytes that a bundle may have, the AWS SDK included. */
+const BUDGETS = new Map([
+  ['s3-bucket', 750_000],
+  ['ec2-instance', 1_800_000],
+]);
+
+const responseSchema = z.object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })) });
+
+const folder = mkdtempSync(join(tmpdir(), 'finalizer-bridge-artefacts-'));
+const bundles = new Map<string, string>();
+let service: PackagedService;
+
+beforeAll(async () => {
+  // Without values, as in a fresh clone: the example stands in.
+  service = await packageService({ bundled: true });
+  for (const { name } of handlers) bundles.set(name, await unzip(name, service.archives[name] ?? ''));
+}, 60_000);
+afterAll(() => {
+  service?.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Unzips an artefact into a folder of its own and gives the path of its only file. */
+async function unzip(name: string, archive: string): Promise<string> {
+  const zip = await yauzl.fromBufferPromise(await readFile(archive));
+  const entries: string[] = [];
+  const target = join(folder, name, 'index.mjs');
+  mkdirSync(join(folder, name));
+  for await (const entry of zip.eachEntry()) {
+    entries.push(entry.fileName);
+    writeFileSync(target, await buffer(await zip.openReadStreamPromise(entry)));
+  }
+  expect(entries, name).toEqual(['index.mjs']);
+  return target;
+}
+
+/** The environment with a queue service where nobody listens: no test speaks to AWS. */
+function withoutQueue({ FINALIZER_BRIDGE_CONFIG: config, AWS_REGION }: ReturnType<PackagedService['environment']>) {
+  const endpoints = { sqs: 'http://127.0.0.1:9' };
+  return { FINALIZER_BRIDGE_CONFIG: JSON.stringify({ ...JSON.parse(config), endpoints }), AWS_REGION };
+}
+
+/** Has plain Node import a bundle and call its handler once per event, in one process, as a warm function would be. */
+async function invoke(name: string, events: readonly unknown[]) {
+  const program = `
+    const { handler } = await import('./index.mjs');
+    const context = { invokedFunctionArn: 'arn:aws:lambda:eu-west-1:111122223333:function:${name}', awsRequestId: 'r', getRemainingTimeInMillis: () => 300000 };
+    for (const event of ${JSON.stringify(events)}) console.error(JSON.stringify(await handler(event, context)));
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: join(folder, name),
+    env: {
+      ...withoutQueue(service.environment(name)),
+      HOME: folder,
+      AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [log, answers, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code, answers: answers.trim().split('\n'), log };
+}
+
+const record = (messageId: string, body: string) => ({
+  messageId,
+  receiptHandle: `receipt-${messageId}`,
+  body,
+  attributes: { SenderId: 'AROAEXAMPLEBRIDGE0001:session', ApproximateReceiveCount: '1' },
+  eventSource: 'aws:sqs',
+  eventSourceARN: 'arn:aws:sqs:eu-west-1:111122223333:requests',
+});
+
+describe('a packaged artefact', () => {
+  it.each(handlers)('of $name starts and answers under plain Node with nothing beside it (F2)', async ({ name }) => {
+    const unknown = JSON.stringify({ specversion: '1.0', id: '1', source: 'x', type: 'some.other.type' });
+    const { code, answers, log } = await invoke(name, [
+      { Records: [record('junk', 'not json'), record('unknown', unknown), { messageId: 'bare' }] },
+      { Records: [] },
+    ]);
+    expect(answers.slice(1), log).toEqual(['{"batchItemFailures":[]}']);
+    const { batchItemFailures } = responseSchema.parse(JSON.parse(answers[0] ?? ''));
+    expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier).sort()).toEqual(['bare', 'junk', 'unknown']);
+    expect(code).toBe(0);
+  });
+
+  it.each(handlers)('of $name does not start under a configuration that is not its own', async ({ name }) => {
+    const other = handlers.find((handler) => handler.name !== name)?.name ?? '';
+    const { FINALIZER_BRIDGE_CONFIG: config } = service.environment(other);
+    const child = spawn(process.execPath, [join(folder, name, 'index.mjs')], {
+      env: { FINALIZER_BRIDGE_CONFIG: config, AWS_REGION: 'eu-west-1' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    expect(code).not.toBe(0);
+    expect(said).toContain(`this function is ${name}, the configuration is for ${other}`);
+  });
+
+  it.each(handlers)('of $name contains no other handler’s client', async ({ name }) => {
+    const source = await readFile(bundles.get(name) ?? '', 'utf8');
+    const found = Object.entries(CLIENT_MARKS).filter(([, mark]) => source.includes(mark));
+    expect(found.map(([owner]) => owner)).toEqual([name]);
+  });
+
+  it.each(handlers)('of $name keeps within its budget of bytes', ({ name }) => {
+    expect(statSync(bundles.get(name) ?? '').size).toBeLessThan(BUDGETS.get(name) ?? 0);
+  });
+
+  it('has the same bytes whenever it is made of the same bundle', async () => {
+    const bundle = join(folder, 'bundle.mjs');
+    const made: Buffer[] = [];
+    for (const [index, time] of [1_000_000_000, 1_700_000_000].entries()) {
+      const archive = join(folder, `${index}.zip`);
+      writeFileSync(bundle, 'export const handler = 1;', { mode: index === 0 ? 0o600 : 0o755 });
+      utimesSync(bundle, time, time);
+      await writeArchive({ bundle, entry: 'index.mjs', archive });
+      made.push(await readFile(archive));
+    }
+    expect(made[0]?.equals(made[1] ?? Buffer.alloc(0))).toBe(true);
+  });
+});

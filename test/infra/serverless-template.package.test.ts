@@ -1,0 +1,148 @@
+/*
+ * What the framework compiles of serverless.yml, functions/registry.ts and a values file: the CloudFormation template,
+ * asserted as it would be deployed. The bundles that go with it are tested in serverless-artefacts.package.test.ts.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../functions/config.ts';
+import {
+  getArn,
+  handlers,
+  idOf,
+  type PackagedService,
+  PRODUCTION,
+  packageService,
+  resultQueues,
+  STAGING,
+  twoClusters,
+  urlOf,
+} from '../support/packaged-service.ts';
+
+let service: PackagedService;
+const properties = (id: string) => service.properties(id);
+const ofType = (type: string) => service.ofType(type);
+
+beforeAll(async () => {
+  service = await packageService({ values: twoClusters, bundled: false });
+}, 60_000);
+afterAll(() => service?.remove());
+
+describe('the packaged service', () => {
+  it('has one function, one event source, one role and two queues per registered handler, two queues per cluster', () => {
+    expect(handlers.length).toBeGreaterThan(1);
+    expect(ofType('AWS::Lambda::Function')).toEqual(handlers.map(({ id }) => `${id}LambdaFunction`).sort());
+    expect(ofType('AWS::Lambda::EventSourceMapping')).toHaveLength(handlers.length);
+    expect(ofType('AWS::IAM::Role')).toEqual(handlers.map(({ id }) => `${id}Role`).sort());
+    const queues = [...handlers.map(({ id }) => `${id}Request`), `Result${idOf(PRODUCTION)}`, `Result${idOf(STAGING)}`];
+    expect(ofType('AWS::SQS::Queue')).toEqual(queues.flatMap((id) => [`${id}DeadLetterQueue`, `${id}Queue`]).sort());
+    expect(ofType('AWS::IAM::Policy')).toEqual([]);
+  });
+
+  it.each(handlers)('runs $name on arm64 and nodejs24.x within its own limits and under its own role', (handler) => {
+    expect(properties(`${handler.id}LambdaFunction`)).toMatchObject({
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Handler: 'index.handler',
+      FunctionName: `finalizer-bridge-dev-${handler.name}`,
+      MemorySize: handler.limits.memoryMb,
+      Timeout: 300,
+      Role: getArn(`${handler.id}Role`),
+    });
+    expect(handler.limits.timeBudgetSeconds).toBe(270);
+  });
+
+  it.each(handlers)('shows a message of $name again only after six times its time-out (Q1)', ({ id }) => {
+    const timeout = Number(properties(`${id}LambdaFunction`)?.Timeout);
+    expect(properties(`${id}RequestQueue`)?.VisibilityTimeout).toBe(6 * timeout);
+  });
+
+  it.each(handlers)('lets throttled polls of $name use up no messages (Q4)', ({ id, limits }) => {
+    expect(properties(`${id}EventSourceMappingSQS${id}RequestQueue`)).toMatchObject({
+      ScalingConfig: { MaximumConcurrency: limits.maximumConcurrency },
+    });
+    expect(properties(`${id}RequestQueue`)?.RedrivePolicy).toEqual({
+      deadLetterTargetArn: getArn(`${id}RequestDeadLetterQueue`),
+      maxReceiveCount: 1000,
+    });
+  });
+
+  it.each(handlers)(
+    'feeds $name from its own queue and believes its partial batch responses (F3)',
+    ({ id, limits }) => {
+      expect(properties(`${id}EventSourceMappingSQS${id}RequestQueue`)).toMatchObject({
+        EventSourceArn: getArn(`${id}RequestQueue`),
+        FunctionName: getArn(`${id}LambdaFunction`),
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        BatchSize: limits.batchSize,
+        Enabled: true,
+      });
+    },
+  );
+
+  it('keeps dead letters for 14 days, longer than any source keeps its messages (Q7)', () => {
+    const sources = ofType('AWS::SQS::Queue').filter((id) => !id.endsWith('DeadLetterQueue'));
+    for (const id of sources) {
+      const deadLetters = id.replace(/Queue$/, 'DeadLetterQueue');
+      expect(properties(deadLetters)?.MessageRetentionPeriod).toBe(14 * 24 * 3600);
+      expect(Number(properties(id)?.MessageRetentionPeriod)).toBeLessThanOrEqual(4 * 24 * 3600);
+      expect(properties(id)?.RedrivePolicy).toMatchObject({ deadLetterTargetArn: getArn(deadLetters) });
+      const source = `arn:\${AWS::Partition}:sqs:\${AWS::Region}:\${AWS::AccountId}:${properties(id)?.QueueName}`;
+      expect(properties(deadLetters)?.RedriveAllowPolicy).toEqual({
+        redrivePermission: 'byQueue',
+        sourceQueueArns: [{ 'Fn::Sub': source }],
+      });
+    }
+  });
+
+  it('encrypts every queue at rest and refuses plain text on every one', () => {
+    for (const id of ofType('AWS::SQS::Queue')) {
+      expect(properties(id)?.SqsManagedSseEnabled, id).toBe(true);
+      expect(properties(`${id}Policy`), id).toMatchObject({
+        Queues: [{ Ref: id }],
+        PolicyDocument: {
+          Statement: expect.arrayContaining([
+            expect.objectContaining({
+              Effect: 'Deny',
+              Principal: '*',
+              Action: 'sqs:*',
+              Resource: getArn(id),
+              Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+            }),
+          ]),
+        },
+      });
+    }
+  });
+
+  it.each(handlers)('keeps the logs of $name for as long as the values say, in a group of its own', ({ id, name }) => {
+    expect(properties(`${id}LogGroup`)).toEqual({
+      LogGroupName: `/aws/lambda/finalizer-bridge-dev-${name}`,
+      RetentionInDays: 30,
+    });
+  });
+
+  it.each(handlers)('gives $name a configuration that it accepts, with the result queue of each cluster', (handler) => {
+    const config = readConfig(handler.name, service.environment(handler.name));
+    expect(config.clusters).toEqual(
+      [PRODUCTION, STAGING].map((uid, index) => ({
+        uid,
+        sender: `AROAEXAMPLEBRIDGE000${index + 1}`,
+        resultQueueUrl: urlOf(resultQueues[index] ?? ''),
+      })),
+    );
+    expect(config.allow.accounts).toEqual(['111122223333']);
+  });
+
+  it('says in its outputs what the chart has to be told', () => {
+    for (const { id } of handlers) {
+      expect(service.outputs).toMatchObject({
+        [`${id}RequestQueueUrl`]: { Ref: `${id}RequestQueue` },
+        [`${id}RequestQueueArn`]: getArn(`${id}RequestQueue`),
+        [`${id}RequestDeadLetterQueueUrl`]: { Ref: `${id}RequestDeadLetterQueue` },
+        [`${id}RoleId`]: { 'Fn::GetAtt': [`${id}Role`, 'RoleId'] },
+      });
+    }
+    for (const id of resultQueues) {
+      expect(service.outputs).toMatchObject({ [`${id}Url`]: { Ref: id }, [`${id}Arn`]: getArn(id) });
+    }
+  });
+});
