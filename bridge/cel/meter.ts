@@ -3,7 +3,7 @@
  * Put over a type-checked tree by cel.ts: every node that can cost more than a step is charged before it runs, by the
  * sizes of what it works on. Once the budget is gone every further charge throws, so a loop that swallows errors ends.
  */
-import { callOf, type Node, walk } from './syntax.ts';
+import { callOf, literalOf, type Node, walk } from './syntax.ts';
 
 /** What one evaluation may cost, in steps: about 10 ms at the worst, where a usual expression costs under 20. */
 export const BUDGET = 200_000;
@@ -36,17 +36,32 @@ export class Meter {
 
   /** Spends what a whole value weighs, looking no further than the budget reaches. */
   spendOn(value: unknown): void {
-    if (typeof value === 'string') this.spend(1 + value.length / CHARACTERS_PER_STEP);
-    else if (typeof value !== 'object' || value === null) this.spend(1);
-    else if (value instanceof Uint8Array) this.spend(1 + value.length / CHARACTERS_PER_STEP);
-    else for (const member of membersOf(value)) this.spendOn(member);
+    // First of all, so that nothing is walked any more once the budget is gone.
+    this.spend(1);
+    if (typeof value === 'string' || value instanceof Uint8Array) this.spend(value.length / CHARACTERS_PER_STEP);
+    else if (Array.isArray(value)) for (const item of value) this.spendOn(item);
+    else if (value instanceof Map) this.#spendOnEntries(value);
+    else if (isRecord(value)) this.#spendOnMembers(value);
+  }
+
+  #spendOnEntries(map: ReadonlyMap<unknown, unknown>): void {
+    for (const [key, member] of map) {
+      this.spendOn(key);
+      this.spendOn(member);
+    }
+  }
+
+  /** By `for in`, which makes no list of all keys before the first is paid for. */
+  #spendOnMembers(record: Readonly<Record<string, unknown>>): void {
+    for (const key in record) {
+      this.spendOn(key);
+      this.spendOn(record[key]);
+    }
   }
 }
 
-function membersOf(value: object): readonly unknown[] {
-  if (Array.isArray(value)) return value;
-  if (value instanceof Map) return [...value].flat();
-  return Object.entries(value).flat();
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 type Handle = (this: unknown, ...operands: unknown[]) => unknown;
@@ -78,14 +93,18 @@ function chargeOf(node: Node, meter: Meter): Charge | undefined {
   switch (node.op) {
     case 'comprehension': {
       const perItem = 1 + stepsOf(node);
-      return ([items]) => meter.spend(1 + countOf(items) * perItem);
+      return ([items]) => {
+        meter.spend(1);
+        meter.spend(countOf(items) * perItem);
+      };
     }
     case 'call':
     case 'rcall': {
-      const name = callOf(node)?.name ?? '';
+      const call = callOf(node);
+      const extra = extraOf(call?.name ?? '', literalOf(call?.args[1]) !== undefined);
       return ([operands]) => {
         meter.spendOn(operands);
-        meter.spend(extraOf(name, Array.isArray(operands) ? operands : []));
+        if (extra && Array.isArray(operands)) meter.spend(extra(operands));
       };
     }
     case '+':
@@ -120,22 +139,32 @@ function countOf(items: unknown): number {
   return typeof items === 'object' && items !== null ? Object.keys(items).length : 0;
 }
 
+type Lengths = readonly [text: number, first: number, second: number];
+
 /** What a string function costs beyond one look at its operands; each bounds the worst case of its algorithm. */
-function extraOf(name: string, operands: readonly unknown[]): number {
-  const [text, first, second] = operands.map((operand) => (typeof operand === 'string' ? operand.length : 0));
-  const length = (text ?? 0) + 1;
+function extraOf(name: string, literal: boolean): ((operands: readonly unknown[]) => number) | undefined {
+  const cost = costOf(name, literal);
+  return cost && ((operands) => cost([lengthOf(operands[0]), lengthOf(operands[1]), lengthOf(operands[2])]));
+}
+
+function costOf(name: string, literal: boolean): ((lengths: Lengths) => number) | undefined {
   switch (name) {
     case 'strict_matches':
-      return (length * (first ?? 0)) / 4 + 16 * (first ?? 0);
+      // A literal pattern was compiled with the expression; any other may have to be compiled now.
+      return ([text, pattern]) => (text * pattern) / 4 + (literal ? 0 : 64 * pattern);
     case 'replace':
-      return (length * ((first ?? 0) + (second ?? 0))) / CHARACTERS_PER_STEP;
+      return ([text, from, to]) => ((text + 1) * (from + to + 1)) / CHARACTERS_PER_STEP;
     case 'contains':
     case 'strict_indexOf':
     case 'strict_lastIndexOf':
-      return (length * (first ?? 0)) / 64;
+      return ([text, part]) => (text * part) / 64;
     case 'strict_split':
-      return length + (length * (first ?? 0)) / 64;
+      return ([text, by]) => text + (text * by) / 64;
     default:
-      return 0;
+      return undefined;
   }
+}
+
+function lengthOf(operand: unknown): number {
+  return typeof operand === 'string' ? operand.length : 0;
 }

@@ -27,6 +27,7 @@ export const outcomeSchema = z.discriminatedUnion('outcome', [
     outcome: z.literal('pending'),
     reason,
     message: z.optional(message),
+    // Only once something has been taken down or begun: it makes a later `absent` count as this deletion's work.
     progress: z.optional(message),
     retryAt: z.optional(timestamp),
   }),
