@@ -1,0 +1,99 @@
+/*
+ * The function's own configuration: the wall that nobody in a cluster can move. Nothing is allowed unless said.
+ * Read once at cold start by the entry from FINALIZER_BRIDGE_CONFIG (JSON), the only place with process.env here.
+ * The schema is closed: an unknown field, which may be a misspelt limit, stops the function with all faults at once.
+ */
+import { en } from 'zod/locales';
+import * as z from 'zod/mini';
+import { handlerName, identifier } from '../bridge/contract.ts';
+import { accountSchema as account, regionSchema as region } from './places.ts';
+
+/** Environment variable that holds the configuration as JSON. */
+export const CONFIG_VARIABLE = 'FINALIZER_BRIDGE_CONFIG';
+
+const url = z.url({ protocol: /^https?$/ });
+/** Literal text in which `*` stands for any text; an empty pattern would be a mistake. */
+const pattern = z.string().check(z.minLength(1), z.maxLength(256));
+/** A Kubernetes namespace, or the empty string for objects that have none. */
+const namespace = z.string().check(z.regex(/^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$/), z.maxLength(63));
+
+const allowSchema = z.strictObject({
+  accounts: z.array(account).check(z.minLength(1)),
+  regions: z.array(region).check(z.minLength(1)),
+  names: z.array(pattern).check(z.minLength(1)),
+  namespaces: z.optional(z.record(namespace, z.strictObject({ names: z.array(pattern).check(z.minLength(1)) }))),
+});
+
+const clusterSchema = z.strictObject({
+  uid: identifier,
+  sender: z.string().check(z.minLength(1)),
+  resultQueueUrl: url,
+});
+
+const clustersSchema = z.array(clusterSchema).check(
+  z.minLength(1),
+  z.refine((clusters) => new Set(clusters.map(({ uid }) => uid)).size === clusters.length, 'a cluster is named twice'),
+);
+
+const configSchema = z.strictObject({
+  handler: handlerName,
+  region: z.optional(region),
+  account: z.optional(account),
+  requestQueueUrl: z.optional(url),
+  clusters: clustersSchema,
+  allow: allowSchema,
+  ownershipNone: z._default(z.boolean(), false),
+  endpoints: z._default(z.strictObject({ s3: z.optional(url), ec2: z.optional(url), sqs: z.optional(url) }), {}),
+  logLevel: z._default(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'info'),
+});
+
+/** What the function may touch. `names` binds always; `namespaces`, if given, binds each source namespace further. */
+export type Allow = Readonly<z.output<typeof allowSchema>>;
+/** A cluster that may send requests here, who its sender is, and where its results go. */
+export type ClusterConfig = Readonly<z.output<typeof clusterSchema>>;
+/**
+ * The whole configuration. `region` defaults to AWS_REGION, `account` to the account of the function's ARN,
+ * `requestQueueUrl` to the queue of the event's ARN.
+ */
+export type Config = Readonly<z.output<typeof configSchema>> & { readonly region: string };
+
+/** Environment variables, as an argument. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A configuration that cannot be used; the message lists every fault with its path. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads the configuration for the named handler.
+ * @throws ConfigError with all faults, each with its path.
+ */
+export function readConfig(expectedHandler: string, environment: Environment = process.env): Config {
+  const text = environment[CONFIG_VARIABLE];
+  if (text === undefined || text === '') throw faulty(['the variable is not set']);
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw faulty(['the value is not JSON'], cause);
+  }
+  const parsed = configSchema.safeParse(json, { error: en().localeError });
+  const faults = parsed.success ? [] : parsed.error.issues.map(describe);
+  if (parsed.success && parsed.data.handler !== expectedHandler) {
+    faults.push(`handler: this function is ${expectedHandler}, the configuration is for ${parsed.data.handler}`);
+  }
+  const place = (parsed.success ? parsed.data.region : undefined) ?? environment.AWS_REGION;
+  if (parsed.success && place === undefined) faults.push('region: neither given here nor by AWS_REGION');
+  if (!parsed.success || faults.length > 0 || place === undefined) throw faulty(faults);
+  return { ...parsed.data, region: place };
+}
+
+function describe(issue: z.core.$ZodIssue): string {
+  const path = issue.path.map(String).join('.');
+  return path === '' ? issue.message : `${path}: ${issue.message}`;
+}
+
+function faulty(faults: readonly string[], cause?: unknown): ConfigError {
+  return new ConfigError(`reading ${CONFIG_VARIABLE}: ${faults.join('; ')}`, { cause });
+}

@@ -1,0 +1,200 @@
+/*
+ * One batch of requests: every record counts as failed until its request was answered and the answer was sent.
+ * Called by entry.ts with real ports, and by the simulation with virtual ones; knows no SDK and no environment.
+ * Each record is judged in its own try; duplicates in a batch share one run, and its answer acknowledges them all.
+ */
+import { decodeRequest, encodeResult, makeResult, type Outcome, type Request } from '../bridge/contract.ts';
+import type { Config } from './config.ts';
+import { judgeRequest, type Verdict } from './guards.ts';
+import type { AwsClientInput, Handler } from './handler.ts';
+import type { Clock, Log, Queue, Random, VisibilityEntry } from './ports.ts';
+import { type Outgoing, report } from './report.ts';
+import { runTeardown } from './run.ts';
+import { backOffSeconds, runVisibilitySeconds, visibilityUntil } from './visibility.ts';
+
+/** One received message, as far as the dispatch needs it. */
+export interface QueueRecord {
+  readonly messageId: string;
+  readonly receiptHandle: string;
+  readonly body: string;
+  /** Who sent it, as the queue itself says. */
+  readonly senderId: string;
+  /** 1 at the first receive. */
+  readonly receiveCount: number;
+}
+
+/** What is fixed for the life of a function. */
+export interface DispatchInput {
+  readonly handler: Handler;
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly queue: Queue;
+  readonly log: Log;
+  readonly aws: (service: string, region: string) => AwsClientInput;
+}
+
+/** What differs per invocation. */
+export interface Invocation {
+  /** When the platform kills the invocation, in ms since the epoch. */
+  readonly endsAt: number;
+  /** The function's own account. */
+  readonly account: string;
+}
+
+/** Works a batch; resolves with the messageIds that stay in the queue. */
+export type Dispatch = (records: readonly QueueRecord[], invocation: Invocation) => Promise<readonly string[]>;
+
+type Answerable = Exclude<Verdict, { verdict: 'ignore' }>;
+
+/** One request that will be answered, with all records of the batch that carry it. */
+interface Job {
+  readonly records: readonly QueueRecord[];
+  readonly request: Request;
+  readonly verdict: Answerable;
+}
+
+interface Answer extends Job {
+  readonly outcome: Outcome;
+  readonly durationMs: number;
+}
+
+const VISIBILITY_BATCH = 10;
+
+/** Makes the dispatch of one function. */
+export function createDispatch(input: DispatchInput): Dispatch {
+  const { handler, clock, random } = input;
+  return async (records, invocation) => {
+    // What is beyond the handler's batch size would only wait behind slow work: it goes back at once, unstarted.
+    const taken = records.slice(0, handler.limits.batchSize);
+    const handedBack = records.slice(taken.length);
+    const jobs = jobsOf(input, invocation, taken);
+    const starting = jobs.flatMap(({ verdict, records: same }) => (verdict.verdict === 'run' ? same : []));
+    const hidden = hide(input, [
+      ...handedBack.map((record) => visibilityOf(record, 0)),
+      ...starting.map((record) => visibilityOf(record, runVisibilitySeconds(handler.limits.timeBudgetSeconds))),
+    ]);
+    const answers = await Promise.all(jobs.map((job) => answer(input, invocation, job)));
+    const sent = await report(
+      answers.map((one) => outgoing(input, one)),
+      input,
+    );
+    await hidden;
+
+    const done = new Set(answers.filter((one) => sent.has(keyOf(one)) && isFinal(one)).flatMap(messageIds));
+    const retryAt = new Map(
+      answers.flatMap((one) => messageIds(one).map((id) => [id, retryTime(one.outcome)] as const)),
+    );
+    const staying = taken.filter(({ messageId }) => !done.has(messageId));
+    await hide(
+      input,
+      staying.map((record) => {
+        const asked = retryAt.get(record.messageId);
+        const seconds =
+          asked === undefined ? backOffSeconds(record.receiveCount, random) : visibilityUntil(asked, clock.now());
+        return visibilityOf(record, seconds);
+      }),
+    );
+    return [...staying, ...handedBack].map(({ messageId }) => messageId);
+  };
+}
+
+/** Judges each record alone, and joins those that carry the same bytes. */
+function jobsOf(input: DispatchInput, invocation: Invocation, records: readonly QueueRecord[]): readonly Job[] {
+  const judged = records.flatMap((record) => judge(input, invocation, record) ?? []);
+  const groups = Map.groupBy(judged, ({ record, verdict }) => `${verdict.verdict} ${record.body}`);
+  return [...groups.values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    return { records: same.map(({ record }) => record), request: first.request, verdict: first.verdict };
+  });
+}
+
+/** Decodes and judges one record; undefined if it is not to be answered. Never throws. */
+function judge(
+  { handler, config, clock, log }: DispatchInput,
+  { account }: Invocation,
+  record: QueueRecord,
+): { readonly record: QueueRecord; readonly request: Request; readonly verdict: Answerable } | undefined {
+  const { messageId, senderId } = record;
+  try {
+    const decoded = decodeRequest(record.body);
+    if (!decoded.ok) {
+      log.error('reading a message: it is not a request; it stays in the queue', {
+        ...{ messageId, senderId, failure: decoded.failure, detail: decoded.detail },
+      });
+      log.count('RequestsIgnored', { reason: decoded.failure });
+      return undefined;
+    }
+    const request = decoded.message;
+    const verdict = judgeRequest({ request, senderId, handler, config, ownAccount: account, now: clock.now() });
+    if (verdict.verdict !== 'ignore') return { record, request, verdict };
+    const { reason } = verdict;
+    log.error('judging a request: it is not acted on; it stays in the queue', {
+      ...{ messageId, senderId, requestId: request.id, reason },
+    });
+    log.count('RequestsIgnored', { reason });
+  } catch (error) {
+    log.error('judging a request failed; it stays in the queue', { messageId, error });
+    log.count('RequestsIgnored', { reason: 'JudgeFailed' });
+  }
+  return undefined;
+}
+
+async function answer(input: DispatchInput, { endsAt }: Invocation, job: Job): Promise<Answer> {
+  const { request, verdict } = job;
+  const { clock } = input;
+  const log = input.log.with({ requestId: request.id, traceparent: request.traceparent });
+  const began = clock.now();
+  const outcome =
+    verdict.verdict === 'answer'
+      ? verdict.outcome
+      : await runTeardown({ ...input, ...verdict, log, request, allow: input.config.allow, invocationEnds: endsAt });
+  const durationMs = Math.max(0, clock.now() - began);
+  log.info('answering a request', { ...outcome, durationMs, copies: job.records.length });
+  log.count('Outcomes', { outcome: outcome.outcome, reason: 'reason' in outcome ? outcome.reason : outcome.evidence });
+  return { ...job, outcome, durationMs };
+}
+
+function outgoing({ handler, clock, random }: DispatchInput, one: Answer): Outgoing {
+  const { records, request, verdict, outcome, durationMs } = one;
+  const [first] = records;
+  const chance = Math.floor(random() * 2 ** 32).toString(16);
+  const nonce = `${first?.messageId ?? 'none'}.${first?.receiveCount ?? 0}.${chance}`;
+  const { name, version } = handler;
+  const result = makeResult({ request, outcome, handler: { name, version }, nonce, now: clock.now(), durationMs });
+  return { key: keyOf(one), queueUrl: verdict.cluster.resultQueueUrl, body: encodeResult(result) };
+}
+
+/** Whether the answer ends the message: everything but a run's own "not yet". */
+function isFinal({ verdict, outcome }: Answer): boolean {
+  return verdict.verdict === 'answer' || outcome.outcome !== 'pending';
+}
+
+function retryTime(outcome: Outcome): string | undefined {
+  return outcome.outcome === 'pending' ? outcome.retryAt : undefined;
+}
+
+function messageIds({ records }: Job): readonly string[] {
+  return records.map(({ messageId }) => messageId);
+}
+
+/** One record's messageId stands for the job: unique in the batch, and a valid id of a batch entry. */
+function keyOf({ records }: Job): string {
+  return records[0]?.messageId ?? '';
+}
+
+function visibilityOf({ receiptHandle }: QueueRecord, seconds: number): VisibilityEntry {
+  return { receiptHandle, seconds };
+}
+
+/** Changes visibilities; a failure only means that the queue's own, longer time-out applies. Never rejects. */
+async function hide({ queue, log }: DispatchInput, entries: readonly VisibilityEntry[]): Promise<void> {
+  for (let from = 0; from < entries.length; from += VISIBILITY_BATCH) {
+    try {
+      await queue.changeVisibility(entries.slice(from, from + VISIBILITY_BATCH));
+    } catch (error) {
+      log.warn('changing visibilities failed; the time-out of the queue applies', { error });
+    }
+  }
+}

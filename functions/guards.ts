@@ -1,0 +1,129 @@
+/*
+ * What is decided about a request before anything outside is even looked at. Pure, total, first objection wins.
+ * Called by dispatch.ts for every decoded record. Who sent it is asked first: an unknown sender gets no answer at all.
+ */
+import { CLOCK_SKEW_MS, isExpired, type Outcome, type Request } from '../bridge/contract.ts';
+import type { Allow, ClusterConfig, Config } from './config.ts';
+import { type Handler, type Identity, type PreparedTeardown, pending, refused } from './handler.ts';
+
+/** Why a request is not even answered: it stays failed and ends as a dead letter. */
+export type Ignored = 'UnknownCluster' | 'UnknownSender' | 'WrongHandler';
+
+/** What to do with a request. */
+export type Verdict =
+  | { readonly verdict: 'ignore'; readonly reason: Ignored }
+  | { readonly verdict: 'answer'; readonly outcome: Outcome; readonly cluster: ClusterConfig }
+  | {
+      readonly verdict: 'run';
+      readonly teardown: PreparedTeardown;
+      readonly cluster: ClusterConfig;
+      readonly account: string;
+      readonly region: string;
+    };
+
+/** What the guards look at. */
+export interface GuardInput {
+  readonly request: Request;
+  /** SenderId that the queue itself attached. */
+  readonly senderId: string;
+  readonly handler: Handler;
+  readonly config: Config;
+  /** The function's own account. */
+  readonly ownAccount: string;
+  /** ms since the epoch. */
+  readonly now: number;
+}
+
+type Refusal = { readonly reason: string; readonly message: string } | undefined;
+
+/** Judges one request. */
+export function judgeRequest({ request, senderId, handler, config, ownAccount, now }: GuardInput): Verdict {
+  const { data } = request;
+  const cluster = config.clusters.find(({ uid }) => uid === data.cluster.uid);
+  if (cluster === undefined) return { verdict: 'ignore', reason: 'UnknownCluster' };
+  if (!isSender(cluster.sender, senderId)) return { verdict: 'ignore', reason: 'UnknownSender' };
+  if (data.handler !== handler.name) return { verdict: 'ignore', reason: 'WrongHandler' };
+
+  const late = lateness(Date.parse(data.expires), now, handler.limits.timeBudgetSeconds * 1000);
+  if (late !== undefined) {
+    return { verdict: 'answer', cluster, outcome: pending({ reason: 'Expired', message: late }) };
+  }
+  const refuse = ({ reason, message }: NonNullable<Refusal>): Verdict => ({
+    verdict: 'answer',
+    cluster,
+    outcome: refused({ reason, message }),
+  });
+  const teardown = handler.prepare(data.target, data.options);
+  if (!teardown.ok) return refuse(teardown);
+  const { identity } = teardown;
+  const objection =
+    refusePlace(identity, config.allow, handler.crossAccount ? undefined : ownAccount) ??
+    refuseNames(identity.names, config.allow, data.object.namespace ?? '') ??
+    ('none' in data.ownership && !config.ownershipNone ? OWNERSHIP_NEEDED : undefined);
+  if (objection !== undefined) return refuse(objection);
+  const { account, region } =
+    identity.place === 'outside' ? { account: ownAccount, region: config.region } : identity.place;
+  return { verdict: 'run', teardown, cluster, account, region };
+}
+
+const OWNERSHIP_NEEDED = {
+  reason: 'OwnershipNoneNotAllowed',
+  message: 'the rule asks for no ownership proof, and the configuration of this function does not allow that',
+};
+
+/** SQS gives a role's sender as `<role id>:<session>`; the role id alone names the role in any session. */
+export function isSender(configured: string, senderId: string): boolean {
+  return senderId === configured || (!configured.includes(':') && senderId.startsWith(`${configured}:`));
+}
+
+/** Too late to act, or too little life left to start: an overloaded queue would only ever start and abort. */
+function lateness(expires: number, now: number, budget: number): string | undefined {
+  if (isExpired(expires, now)) return `the request expired at ${new Date(expires).toISOString()}`;
+  const left = expires - now;
+  if (left >= budget + CLOCK_SKEW_MS) return undefined;
+  return `only ${Math.floor(left / 1000)} s were left before the request expires, too few to start`;
+}
+
+function refusePlace({ place }: Identity, allow: Allow, onlyAccount: string | undefined): Refusal {
+  if (place === 'outside') return undefined;
+  const { account, region } = place;
+  if (!allow.accounts.includes(account)) {
+    return { reason: 'AccountNotAllowed', message: `account ${account} is not in the allow-list of this function` };
+  }
+  if (onlyAccount !== undefined && account !== onlyAccount) {
+    // From here a target of another account looks exactly like one that does not exist.
+    return { reason: 'AccountMismatch', message: `account ${account} is not this function's own, ${onlyAccount}` };
+  }
+  if (!allow.regions.includes(region)) {
+    return { reason: 'RegionNotAllowed', message: `region ${region} is not in the allow-list of this function` };
+  }
+  return undefined;
+}
+
+function refuseNames(names: readonly string[], allow: Allow, namespace: string): Refusal {
+  if (names.length === 0) return { reason: 'NameNotAllowed', message: 'the target has no name to compare' };
+  const inner = allow.namespaces;
+  if (inner !== undefined && !Object.hasOwn(inner, namespace)) {
+    const from = namespace === '' ? 'cluster-scoped objects' : `namespace ${namespace}`;
+    return { reason: 'NamespaceNotAllowed', message: `${from} may not use this function` };
+  }
+  const walls = [allow.names, ...(inner?.[namespace] === undefined ? [] : [inner[namespace].names])];
+  const outside = names.find((name) => !walls.every((patterns) => patterns.some((one) => matchesPattern(one, name))));
+  if (outside === undefined) return undefined;
+  return { reason: 'NameNotAllowed', message: `${outside} matches no name that this function may touch` };
+}
+
+/** Whether a pattern, in which `*` stands for any text, covers all of a name. Linear in pattern times name, no RegExp. */
+export function matchesPattern(pattern: string, name: string): boolean {
+  const [head = '', ...rest] = pattern.split('*');
+  if (rest.length === 0) return pattern === name;
+  if (!name.startsWith(head)) return false;
+  const tail = rest.pop() ?? '';
+  let from = head.length;
+  for (const part of rest) {
+    const at = name.indexOf(part, from);
+    if (at < 0) return false;
+    from = at + part.length;
+  }
+  return name.length - tail.length >= from && name.endsWith(tail);
+}

@@ -1,0 +1,63 @@
+/*
+ * Aborts all unfinished multipart uploads of a bucket: they cost, and one that completes would refill it.
+ * Called by s3-bucket.ts before each pass over the versions.
+ */
+import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
+import { gone } from '../../handler.ts';
+import { type Bucket, decodeKey, eachBounded, newPass, type Pass } from './bucket.ts';
+
+const ABORTS_IN_FLIGHT = 8;
+
+interface Upload {
+  readonly Key: string;
+  readonly UploadId: string;
+}
+
+/** One pass over all unfinished uploads. @throws CallFailed, OutOfTime */
+export async function abortUploads(bucket: Bucket): Promise<Pass> {
+  const pass = newPass();
+  let after: { readonly KeyMarker?: string; readonly UploadIdMarker?: string } | undefined = {};
+  while (after !== undefined && pass.stop === undefined) {
+    const markers: { readonly KeyMarker?: string; readonly UploadIdMarker?: string } = after;
+    const answer = await bucket.calls.look('s3:ListMultipartUploads', (options) =>
+      bucket.s3.send(new ListMultipartUploadsCommand({ ...bucket.on, ...markers, EncodingType: 'url' }), options),
+    );
+    if (answer.means === 'gone') {
+      pass.stop = gone('deleted');
+      return pass;
+    }
+    if (answer.means !== 'done') throw new Error(`listing uploads of ${bucket.name}: ${answer.code}`);
+    const { Uploads = [], IsTruncated, NextKeyMarker, NextUploadIdMarker, EncodingType } = answer.value;
+    const uploads = Uploads.flatMap(({ Key, UploadId }) =>
+      Key === undefined || UploadId === undefined ? [] : [{ Key: decodeKey(Key, EncodingType), UploadId }],
+    );
+    pass.seen += uploads.length;
+    await eachBounded(uploads, ABORTS_IN_FLIGHT, (upload) => abortUpload(bucket, upload, pass));
+    const next = NextKeyMarker === undefined ? undefined : decodeKey(NextKeyMarker, EncodingType);
+    after =
+      IsTruncated && next !== undefined
+        ? { KeyMarker: next, ...(NextUploadIdMarker ? { UploadIdMarker: NextUploadIdMarker } : {}) }
+        : undefined;
+  }
+  return pass;
+}
+
+async function abortUpload(bucket: Bucket, upload: Upload, pass: Pass): Promise<void> {
+  if (pass.stop !== undefined) return;
+  const stop = await bucket.ensureOwned();
+  if (stop !== undefined) {
+    pass.stop ??= stop;
+    return;
+  }
+  const answer = await bucket.calls.destroy('s3:AbortMultipartUpload', (options) =>
+    bucket.s3.send(new AbortMultipartUploadCommand({ ...bucket.on, ...upload }), options),
+  );
+  if (answer.means === 'done' || answer.means === 'absent') {
+    pass.deleted += 1;
+    bucket.count('uploads', 1);
+  } else if (answer.means === 'gone') {
+    pass.stop ??= gone('deleted');
+  } else {
+    pass.codes.add(answer.code);
+  }
+}

@@ -1,0 +1,10 @@
+/*
+ * All handlers that ship, one line each. Queues, roles, functions and bundles are derived from this list,
+ * and every handler in it is held to the conformance suite (testing.ts). Read by infra/, never by a function.
+ */
+import { defineRegistry, type Handler } from './handler.ts';
+import { ec2Instance } from './handlers/ec2-instance.ts';
+import { s3Bucket } from './handlers/s3-bucket.ts';
+
+/** The handlers, in alphabetical order. */
+export const registry: readonly Handler[] = defineRegistry([ec2Instance, s3Bucket]);

@@ -1,0 +1,58 @@
+/*
+ * What tags prove.
+ * A table of what a resource carries against what a rule requires.
+ */
+import { describe, expect, it } from 'vitest';
+import { isStrong, judgeOwnership, KEEP_TAG, tagsFrom } from '../../functions/ownership.ts';
+
+const tags = (record: Readonly<Record<string, string>>) => new Map(Object.entries(record));
+const required = { tags: { owner: 'uid-1', team: 'a' } };
+
+describe('judging', () => {
+  it.each([
+    ['all required tags', { owner: 'uid-1', team: 'a' }, 'owned'],
+    ['more than the required tags', { owner: 'uid-1', team: 'a', more: 'x' }, 'owned'],
+    ['one tag missing', { owner: 'uid-1' }, 'NotOwned'],
+    ['one tag different', { owner: 'uid-1', team: 'b' }, 'NotOwned'],
+    ['a value in other case', { owner: 'UID-1', team: 'a' }, 'NotOwned'],
+    ['a value that only begins alike', { owner: 'uid-12', team: 'a' }, 'NotOwned'],
+    ['no tags', {}, 'NotOwned'],
+    ['the keep tag', { owner: 'uid-1', team: 'a', [KEEP_TAG]: 'false' }, 'Kept'],
+    ['the keep tag alone', { [KEEP_TAG]: '' }, 'Kept'],
+  ])('%s: %s', (_what, carried, said) => {
+    const verdict = judgeOwnership(required, tags(carried));
+    expect(verdict.owned ? 'owned' : verdict.reason).toBe(said);
+  });
+
+  it('needs nothing under none, except that the keep tag is absent', () => {
+    expect(judgeOwnership({ none: true }, tags({}))).toEqual({ owned: true });
+    expect(judgeOwnership({ none: true }, tags({ [KEEP_TAG]: '' }))).toMatchObject({ owned: false, reason: 'Kept' });
+  });
+
+  it('takes no requirement for no proof', () => {
+    expect(judgeOwnership({ tags: {} }, tags({ a: 'b' })).owned).toBe(false);
+  });
+
+  it('names the tags that are wrong, but not what they hold', () => {
+    const verdict = judgeOwnership(required, tags({ owner: 'secret' }));
+    expect(verdict).toMatchObject({
+      message: "tag team is missing; tag owner has another value than the object's",
+    });
+    expect(JSON.stringify(verdict)).not.toContain('secret');
+  });
+});
+
+it('calls a proof strong when a required value holds the uid', () => {
+  expect(isStrong({ tags: { a: 'uid-1' } }, 'uid-1')).toBe(true);
+  expect(isStrong({ tags: { a: 'cluster/uid-1' } }, 'uid-1')).toBe(true);
+  expect(isStrong({ tags: { a: 'team-a/logs' } }, 'uid-1')).toBe(false);
+  expect(isStrong({ none: true }, 'uid-1')).toBe(false);
+});
+
+it('reads tag lists as AWS sends them', () => {
+  expect([...tagsFrom([{ Key: 'a', Value: 'b' }, { Key: 'c' }, { Value: 'd' }])]).toEqual([
+    ['a', 'b'],
+    ['c', ''],
+  ]);
+  expect(tagsFrom(undefined).size).toBe(0);
+});

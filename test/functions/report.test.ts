@@ -1,0 +1,100 @@
+/*
+ * Sending results: every entry accounted for.
+ * The queue is a fake that refuses what the test says.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { utf8Bytes } from '../../bridge/contract.ts';
+import type { EntryFault, SendEntry } from '../../functions/ports.ts';
+import { BATCH_MAX_BYTES, BATCH_MAX_ENTRIES, report, splitBatches } from '../../functions/report.ts';
+import { memoryLog, memoryQueue, virtualClock } from './fixtures.ts';
+
+const outgoing = (count: number, queueUrl = 'https://q/1') =>
+  Array.from({ length: count }, (_, index) => ({ key: `${queueUrl} ${index}`, queueUrl, body: `body ${index}` }));
+
+async function send(
+  results: ReturnType<typeof outgoing>,
+  refuse?: (entries: readonly SendEntry[], call: number) => readonly EntryFault[],
+) {
+  const clock = virtualClock();
+  const queue = memoryQueue(refuse);
+  const log = memoryLog();
+  const sending = report(results, { queue, clock, random: () => 0, log });
+  await clock.advance(10_000);
+  return { confirmed: await sending, queue, log };
+}
+
+it('sends up to ten results in one call, per queue', async () => {
+  const results = [...outgoing(12), ...outgoing(2, 'https://q/2')];
+  const { confirmed, queue } = await send(results);
+  expect(confirmed.size).toBe(14);
+  expect(queue.sent.map(({ queueUrl, entries }) => [queueUrl, entries.length])).toEqual([
+    ['https://q/1', 10],
+    ['https://q/1', 2],
+    ['https://q/2', 2],
+  ]);
+});
+
+it('makes no call when there is nothing to send', async () => {
+  const { queue } = await send([]);
+  expect(queue.sent).toEqual([]);
+});
+
+it('sends only the entries again that a 200 did not take (Q2)', async () => {
+  const [first, second, third] = outgoing(3).map(({ key }) => key);
+  const { confirmed, queue } = await send(outgoing(3), (_entries, call) =>
+    call === 1 ? [{ id: second ?? '', code: 'InternalError', senderFault: false }] : [],
+  );
+  expect([...confirmed]).toEqual([first, third, second]);
+  expect(queue.sent.map(({ entries }) => entries.length)).toEqual([3, 1]);
+});
+
+it('gives up on entries that stay unconfirmed, and says which were not (Q2)', async () => {
+  const { confirmed, queue, log } = await send(outgoing(2), (entries) =>
+    entries
+      .filter(({ id }) => id.endsWith(' 1'))
+      .map(({ id }) => ({ id, code: 'ServiceUnavailable', senderFault: false })),
+  );
+  expect([...confirmed]).toEqual(['https://q/1 0']);
+  expect(queue.sent).toHaveLength(3);
+  expect(log.counts).toEqual(['ResultsNotSent']);
+});
+
+it('does not repeat what the queue will always refuse', async () => {
+  const { confirmed, queue } = await send(outgoing(1), (entries) =>
+    entries.map(({ id }) => ({ id, code: 'InvalidMessageContents', senderFault: true })),
+  );
+  expect(confirmed.size).toBe(0);
+  expect(queue.sent).toHaveLength(1);
+});
+
+it('takes a call that fails as a whole for nothing sent, and tries again', async () => {
+  const { confirmed, queue } = await send(outgoing(2), (_entries, call) => {
+    if (call === 1) throw new Error('network');
+    return [];
+  });
+  expect(confirmed.size).toBe(2);
+  expect(queue.sent).toHaveLength(2);
+});
+
+describe('splitting', () => {
+  it('keeps order and limits, and loses nothing', () => {
+    const body = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 50 }),
+      fc.integer({ min: 1, max: 90_000 }).map((length) => 'ü'.repeat(length)),
+    );
+    fc.assert(
+      fc.property(fc.array(body, { maxLength: 40 }), (bodies) => {
+        const entries = bodies.map((text, index) => ({ id: String(index), body: text }));
+        const batches = splitBatches(entries);
+        expect(batches.flat()).toEqual(entries);
+        for (const batch of batches) {
+          const bytes = batch.reduce((sum, { body: text }) => sum + utf8Bytes(text), 0);
+          expect(batch.length).toBeGreaterThan(0);
+          expect(batch.length).toBeLessThanOrEqual(BATCH_MAX_ENTRIES);
+          expect(bytes).toBeLessThanOrEqual(BATCH_MAX_BYTES);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,56 @@
+/*
+ * A scripted S3 with an owned, empty, versioned bucket, and a run of the handler s3-bucket against it.
+ * Used by the tests of that handler, which script what differs.
+ */
+import { afterAll, beforeEach } from 'vitest';
+import type { Outcome } from '../../bridge/contract.ts';
+import { s3Bucket } from '../../functions/handlers/s3-bucket.ts';
+import {
+  deleteResult,
+  type ListedVersion,
+  noContent,
+  type ScriptedAws,
+  startScriptedAws,
+  tagging,
+  uploads,
+  versions,
+  xml,
+} from '../support/scripted-aws.ts';
+import { ACCOUNT, REGION } from './fixtures.ts';
+import { OWNED, type RunChanges, runOnce, useNoCredentials } from './runs.ts';
+
+export const target = { bucket: 'team-a-logs', region: REGION, account: ACCOUNT };
+/** A bucket's content: one version. */
+export const one: readonly ListedVersion[] = [{ key: 'a', versionId: 'v1' }];
+
+/** What a test has in hand. */
+export interface ScriptedBucket {
+  readonly aws: ScriptedAws;
+  readonly run: (changes?: RunChanges) => Promise<Outcome>;
+  /** Destructive operations in the order in which they came. */
+  readonly deletes: () => readonly string[];
+}
+
+/** Starts the server for the tests of a file; each test begins with the usual bucket. */
+export async function scriptedBucket(): Promise<ScriptedBucket> {
+  useNoCredentials();
+  const aws = await startScriptedAws();
+  afterAll(() => aws.close());
+  beforeEach(() => {
+    aws.reset();
+    aws.on('s3:GetBucketTagging', tagging(OWNED));
+    aws.on(
+      's3:GetBucketVersioning',
+      xml('<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>'),
+    );
+    aws.on('s3:ListMultipartUploads', uploads());
+    aws.on('s3:ListObjectVersions', versions([]));
+    aws.on('s3:DeleteObjects', deleteResult());
+    aws.on('s3:DeleteBucket', noContent);
+  });
+  return {
+    aws,
+    run: (changes = {}) => runOnce(s3Bucket, target, aws.endpoint, changes),
+    deletes: () => aws.operations().filter((operation) => /Delete|Abort/.test(operation)),
+  };
+}
