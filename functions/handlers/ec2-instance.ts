@@ -129,7 +129,10 @@ function settledOutcome({ target, ownership, inSeconds }: Context, found: Known)
     case 'terminated':
       return gone(judgeOwnership(ownership, tags).owned ? 'deleted' : 'absent');
     case 'shutting-down':
-      return shuttingDown(target.instanceId, inSeconds(SHUTTING_DOWN_RETRY_SECONDS));
+      return shuttingDown(target.instanceId, {
+        retryAt: inSeconds(SHUTTING_DOWN_RETRY_SECONDS),
+        isOurs: judgeOwnership(ownership, tags).owned,
+      });
     default:
       return undefined;
   }
@@ -154,7 +157,7 @@ async function terminate(context: Context, { instance, tags }: Known): Promise<O
   const after = await look(context);
   if (after.known === 'refused') return after.outcome;
   if (after.known === 'no' || after.instance.State?.Name === 'terminated') return gone('deleted');
-  return shuttingDown(instanceId, inSeconds(SHUTTING_DOWN_RETRY_SECONDS));
+  return shuttingDown(instanceId, { retryAt: inSeconds(SHUTTING_DOWN_RETRY_SECONDS), isOurs: true });
 }
 
 async function explainRefusal(
@@ -174,8 +177,11 @@ async function explainRefusal(
   return refused({ reason: fault.reason, message: `terminating ${instanceId}: ${fault.code}` });
 }
 
-function shuttingDown(instanceId: string, retryAt: string): Outcome {
-  return pending({ reason: 'ShuttingDown', message: `${instanceId} is shutting down`, retryAt });
+/** Only a termination of what is ours is this deletion's progress. */
+function shuttingDown(instanceId: string, how: { readonly retryAt: string; readonly isOurs: boolean }): Outcome {
+  const progress = how.isOurs ? { progress: 'the termination has begun' } : {};
+  const message = `${instanceId} is shutting down`;
+  return pending({ reason: 'ShuttingDown', message, retryAt: how.retryAt, ...progress });
 }
 
 function isYoung({ request, clock }: Context): boolean {

@@ -5,6 +5,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { registry } from '../../functions/registry.ts';
+import { functionModule } from '../function-module.ts';
 import { type BridgeProcess, type BridgeProcessOptions, startBridgeProcess } from './bridge-process.ts';
 import { bridgeRights, type Kind } from './bridge-rights.ts';
 import type { CloudClient } from './cloud.ts';
@@ -27,6 +28,8 @@ export interface Site extends SystemQueues {
 export interface FunctionSettings {
   /** Name patterns. */
   readonly names: readonly string[];
+  /** The module to run; made from the source unless told. */
+  readonly entry?: string;
   readonly [setting: string]: unknown;
 }
 
@@ -37,7 +40,7 @@ export const BRIDGE_NAMESPACE = 'finalizer-bridge';
 export async function startFunction(
   site: Site,
   handler: string,
-  { names, ...settings }: FunctionSettings,
+  { names, entry, ...settings }: FunctionSettings,
 ): Promise<FunctionProcess> {
   const queues = site.handlers[handler];
   const definition = registry.find(({ name }) => name === handler);
@@ -54,7 +57,7 @@ export async function startFunction(
   const cloud = site.cloud().endpoint;
   return await startFunctionProcess({
     functionName: queues.functionName,
-    entry: await entryOf(site.folder, handler),
+    entry: entry ?? (await entryOf(site.folder, handler)),
     queue: queues.requests,
     batchSize: definition.limits.batchSize,
     functionTimeoutMs: 300_000,
@@ -67,17 +70,10 @@ export async function startFunction(
   });
 }
 
-/** A module as the packager makes one: the entry with its one handler. */
+/** The module that the packager bundles, as source. */
 async function entryOf(folder: string, handler: string): Promise<string> {
-  const functions = join(import.meta.dirname, '..', '..', 'functions');
   const file = join(await mkdtemp(join(folder, 'entry-')), 'index.mjs');
-  const name = handler.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-  const text = [
-    `import { createEntry } from '${join(functions, 'entry.ts')}';`,
-    `import { ${name} } from '${join(functions, 'handlers', `${handler}.ts`)}';`,
-    `export const handler = createEntry(${name});`,
-  ];
-  await writeFile(file, `${text.join('\n')}\n`, { mode: 0o600 });
+  await writeFile(file, await functionModule(handler), { mode: 0o600 });
   return file;
 }
 
