@@ -7,6 +7,7 @@ import { addEntry, hasEntry, removeEntry } from './finalizer.ts';
 import type { Metrics } from './metrics.ts';
 import type { Cluster, KindRef, Lease, ObjectMeta, PatchOperation } from './ports.ts';
 import type { Rule } from './rule.ts';
+import { isOlder } from './wire.ts';
 
 const CLAIM_PREFIX = 'claim:';
 const ROUNDS_MAX = 5;
@@ -63,8 +64,11 @@ export class Claims {
       if (!this.#options.lease.holds())
         throw new Error(`claiming ${path.resource}/${path.name}: the lease is not held`);
       const outcome = await this.#options.cluster.patch(path, operations);
-      if (outcome.kind === 'patched') this.#count(claim);
-      if (outcome.kind !== 'conflict') return this.#done(key, claim);
+      if (outcome.kind === 'patched') {
+        this.#count(claim);
+        return this.#done(key, claim, outcome.meta);
+      }
+      if (outcome.kind === 'missing') return this.#done(key, claim);
       const object = await this.#options.cluster.get(path);
       if (object === undefined || object.metadata.uid !== meta.uid) return this.#done(key, claim);
       meta = object.metadata;
@@ -81,9 +85,12 @@ export class Claims {
     return !isMatched && hasEntry(meta, entry) ? removeEntry(meta, entry) : undefined;
   }
 
-  /** Forgets a claim, unless a newer sight of the object came meanwhile. */
-  #done(key: string, claim: Claim): undefined {
-    if (this.#wanted.get(key) === claim) this.#wanted.delete(key);
+  /** Forgets a claim, unless a newer sight of the object came meanwhile: newer than what was written, if it was. */
+  #done(key: string, claim: Claim, written?: ObjectMeta): undefined {
+    const wanted = this.#wanted.get(key);
+    if (wanted === undefined) return;
+    const isStale = written !== undefined && isOlder(wanted.meta.resourceVersion, written.resourceVersion);
+    if (wanted === claim || isStale) this.#wanted.delete(key);
   }
 
   #count({ change, rule }: Claim): void {

@@ -6,10 +6,12 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import * as z from 'zod/mini';
+import en from 'zod/v4/locales/en.js';
 import { handlerName } from './contract.ts';
 import { explain, LOG_LEVELS } from './log.ts';
 import type { Rule } from './rule.ts';
-import { parseRules } from './rules.ts';
+import { faultsOfIssue, type ParsedRules, parseRules } from './rules.ts';
+import type { Fault } from './rules-file.ts';
 
 const url = z.string().check(z.regex(/^https?:\/\/\S+$/, 'not an http(s) URL'));
 const filled = z.string().check(z.minLength(1, 'empty'));
@@ -42,50 +44,50 @@ const configSchema = z.strictObject({
 /** The configuration as the rest of the bridge sees it, its rules parsed. */
 export type Config = Readonly<Omit<z.output<typeof configSchema>, 'rules'>> & { readonly rules: readonly Rule[] };
 
-/** One thing that is wrong, and where. */
-export interface Fault {
-  readonly path: string;
-  readonly message: string;
-}
-
 /** The configuration, or all that is wrong with it. */
 export type LoadedConfig =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
-/** Reads and checks the configuration file and the rule file it names. */
+const { localeError } = en();
+/** What is needed to go on looking for faults where the rest has some. */
+const partsSchema = z.object({
+  rules: z.catch(z.optional(filled), undefined),
+  kubeconfig: z.catch(z.optional(filled), undefined),
+});
+
+/** Reads and checks the configuration file, the rule file it names, and that its kubeconfig can be read. */
 export async function loadConfig(file: string): Promise<LoadedConfig> {
   const text = await readText(file);
   if (!text.ok) return { ok: false, faults: [text.fault] };
   const yaml = parseText(file, text.text);
   if (!yaml.ok) return { ok: false, faults: [yaml.fault] };
-  const parsed = configSchema.safeParse(yaml.value);
-  const faults: Fault[] = parsed.success
-    ? []
-    : parsed.error.issues.map(({ path, message }) => ({ path: [file, ...path].join('.'), message }));
-  const rules = parsed.success ? await loadRules(file, parsed.data) : { ok: true as const, rules: [] };
-  if (!rules.ok) faults.push(...rules.faults);
-  if (!parsed.success || !rules.ok) return { ok: false, faults };
+  const parsed = configSchema.safeParse(yaml.value, { error: localeError });
+  const parts = partsSchema.safeParse(yaml.value).data;
+  const rules = parts?.rules === undefined ? undefined : await loadRules(resolve(dirname(file), parts.rules));
+  const kubeconfig = parts?.kubeconfig === undefined ? undefined : await readText(parts.kubeconfig);
+  const faults = [
+    ...(parsed.success ? [] : parsed.error.issues.flatMap((issue) => faultsOfIssue(issue, file))),
+    ...(kubeconfig === undefined || kubeconfig.ok ? [] : [{ ...kubeconfig.fault, path: `${file}: kubeconfig` }]),
+    ...(rules === undefined || rules.ok ? [] : rules.faults),
+    ...(parsed.success && rules?.ok ? handlersLacking(file, parsed.data.handlers, rules.rules) : []),
+  ];
+  if (!parsed.success || !rules?.ok || faults.length > 0) return { ok: false, faults };
   return { ok: true, config: { ...parsed.data, rules: rules.rules } };
 }
 
-type LoadedRules =
-  | { readonly ok: true; readonly rules: readonly Rule[] }
-  | { readonly ok: false; readonly faults: readonly Fault[] };
-
-async function loadRules(configFile: string, config: z.output<typeof configSchema>): Promise<LoadedRules> {
-  const file = resolve(dirname(configFile), config.rules);
+async function loadRules(file: string): Promise<ParsedRules> {
   const text = await readText(file);
-  if (!text.ok) return { ok: false, faults: [text.fault] };
-  const parsed = parseRules(text.text, file);
-  if (!parsed.ok) return parsed;
-  const faults = parsed.rules
-    .filter(({ handler }) => config.handlers[handler] === undefined)
+  return text.ok ? parseRules(text.text, file) : { ok: false, faults: [text.fault] };
+}
+
+function handlersLacking(file: string, handlers: Config['handlers'], rules: readonly Rule[]): readonly Fault[] {
+  return rules
+    .filter(({ handler }) => handlers[handler] === undefined)
     .map(({ name, handler }) => ({
-      path: `${configFile}.handlers.${handler}`,
+      path: `${file}: handlers.${handler}`,
       message: `rule ${name} needs this handler, and no queue is configured for it`,
     }));
-  return faults.length === 0 ? { ok: true, rules: parsed.rules } : { ok: false, faults };
 }
 
 type Text = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: Fault };

@@ -4,7 +4,7 @@
  * Row numbers below are the design's; the order is the safety argument, so a row is never moved without its trap tests.
  */
 import { attemptAt, attemptBegins, type Evidence, isGoneInTime } from './contract.ts';
-import type { Gone, Observation, Refusal, RuleView } from './observation.ts';
+import type { Gone, Observation, Refusal, RuleView, Seen } from './observation.ts';
 
 /** Why the entry comes off. */
 export type RemoveReason = 'Gone' | 'Released' | 'Retained' | 'TargetMissing';
@@ -27,7 +27,7 @@ type RuledRow = (see: Observation, rule: RuleView, now: number) => Decision | un
 
 /** Decides; never undefined, never throws. */
 export function decide(see: Observation, now: number): Decision {
-  const early = goneRow(see, now) ?? releaseRow(see, now);
+  const early = goneRow(see, now) ?? releaseRow(see, now) ?? copiesRow(see, now);
   if (early !== undefined) return early;
   if (see.rule === undefined) {
     return hold('NoRule', 'no rule has the name of this entry; restore the rule, or release the entry');
@@ -41,18 +41,15 @@ export function decide(see: Observation, now: number): Decision {
 
 /** Row 1: a valid gone, and no other requested target without its own. */
 const goneRow: Row = (see, now) => {
-  const gone = see.gones.find((candidate) => isValidGone(candidate, see, now));
-  if (gone === undefined || see.rule === undefined) return undefined;
-  if (needsAWord(gone, see)) return undefined;
-  const unanswered = see.seen.some(
-    ({ target, requested }) => requested && target !== gone.target && !hasGone(see, target, now),
-  );
-  if (unanswered) return undefined;
-  // Weak ownership cannot tell a successor's resource from this one: no sent copy may outlive the entry (trap V12).
-  if (see.rule.binding !== 'uid' && see.runsEnd !== undefined && now < see.runsEnd) {
-    return wait('WaitingForCopies', 'gone; waiting until no copy of a request can still run', see.runsEnd);
-  }
-  return { act: 'remove', reason: 'Gone', evidence: gone.evidence };
+  const gone = sufficientGone(see, now);
+  if (gone === undefined || mayCopyHarm(see, now)) return undefined;
+  return { act: 'remove', reason: 'Gone', evidence: hasBegun(gone, see) ? 'deleted' : gone.evidence };
+};
+
+/** Row 1 under weak ownership: no sent copy may outlive the entry (trap V12). A person's release comes first (trap V7). */
+const copiesRow: Row = (see, now) => {
+  if (sufficientGone(see, now) === undefined) return undefined;
+  return wait('WaitingForCopies', 'gone; waiting until no copy of a request can still run', see.runsEnd);
 };
 
 /** Row 2: a person's release, never overtaking a request that can still run unless the word says so. */
@@ -70,8 +67,8 @@ const targetChangedRow: RuledRow = (see, rule, now) => {
   const others = see.seen.some(({ target, requested }) => requested && target !== live && !hasGone(see, target, now));
   const strangers = see.gones.some((gone) => gone.uid === see.uid && gone.target !== live);
   if (isKnown) {
-    const answered = hasGone(see, live, now);
-    return answered && others
+    const isAnswered = see.gones.some((gone) => isValidGone(gone, see, now));
+    return isAnswered && others
       ? hold('TargetChanged', 'the live target is gone, but an earlier one was requested and never confirmed')
       : undefined;
   }
@@ -128,9 +125,10 @@ const notYetRow: RuledRow = (see, rule, now) => {
 const publishRow: RuledRow = (see, rule, now) => {
   if (rule.target.kind !== 'found' || rule.digest === undefined) return undefined;
   const { digest } = rule.target;
-  const attempt = attemptAt(rule.terms, now);
-  const retry = see.retries + (see.retryAsked ? 1 : 0);
   const last = see.sent.find((sent) => sent.target === digest && sent.rule === rule.digest);
+  // Never back to an earlier attempt: after a step of the clock the later one may still run, and must stay known.
+  const attempt = Math.max(attemptAt(rule.terms, now), last?.attempt ?? 0);
+  const retry = see.retries + (see.retryAsked ? 1 : 0);
   const refusal = currentRefusal(see, rule);
   const isSent =
     last?.confirmed === true &&
@@ -156,16 +154,24 @@ function waitRow(see: Observation, rule: RuleView, now: number): Decision {
   return { ...wait('Requested', 'waiting for the result', wakeAt), overdue: isOverdue(see, rule, now) };
 }
 
+/** A valid gone that no person has to look at, when no other requested target is without its own. */
+function sufficientGone(see: Observation, now: number): Gone | undefined {
+  const gone = see.gones.find((candidate) => isValidGone(candidate, see, now));
+  if (gone === undefined || needsAWord(gone, see)) return undefined;
+  const isOpen = ({ target, requested }: Seen) => requested && target !== gone.target && !hasGone(see, target, now);
+  return see.seen.some(isOpen) ? undefined : gone;
+}
+
 /** Same uid, same rule digest, in time; the live target, or a cleared one when no other was met. */
 function isValidGone(gone: Gone, see: Observation, now: number): boolean {
   const { rule } = see;
   if (rule === undefined || gone.uid !== see.uid || gone.rule !== rule.digest) return false;
-  if (!isGoneInTime(gone.expires, now)) return false;
+  if (!stillCounts(gone, see, now)) return false;
   switch (rule.target.kind) {
     case 'found':
       return gone.target === rule.target.digest;
     case 'missing':
-      return see.seen.every(({ target }) => target === gone.target);
+      return [...see.seen, ...see.sent].every(({ target }) => target === gone.target);
     case 'invalid':
       return false;
     default:
@@ -174,13 +180,34 @@ function isValidGone(gone: Gone, see: Observation, now: number): boolean {
 }
 
 function hasGone(see: Observation, target: string, now: number): boolean {
-  return see.gones.some((gone) => gone.uid === see.uid && gone.target === target && isGoneInTime(gone.expires, now));
+  return see.gones.some((gone) => gone.uid === see.uid && gone.target === target && stillCounts(gone, see, now));
+}
+
+/**
+ * Only what came in time is told here. Where copies have to be waited for, they can run longer than a gone counts, so it
+ * counts until they have ended: otherwise each wait would end in another request and another wait.
+ */
+function stillCounts({ expires }: Gone, see: Observation, now: number): boolean {
+  return isGoneInTime(isWeak(see) ? Math.max(expires, see.runsEnd ?? 0) : expires, now);
+}
+
+/** Weak ownership cannot tell a successor's resource from this one. */
+function isWeak({ rule }: Observation): boolean {
+  return rule !== undefined && rule.binding !== 'uid';
+}
+
+function mayCopyHarm(see: Observation, now: number): boolean {
+  return isWeak(see) && mayStillRun(see, now);
 }
 
 /** Absent under `whenAbsent: Hold`, and nothing on record says that this deletion had begun to take it down. */
 function needsAWord(gone: Gone, see: Observation): boolean {
-  if (gone.evidence !== 'absent' || see.rule?.whenAbsent !== 'Hold') return false;
-  return !see.seen.some(({ target, rule, started }) => started && target === gone.target && rule === gone.rule);
+  return gone.evidence === 'absent' && see.rule?.whenAbsent === 'Hold' && !hasBegun(gone, see);
+}
+
+/** A slow deletion that was seen to begin ends by finding nothing: that is no first look. */
+function hasBegun(gone: Gone, see: Observation): boolean {
+  return see.seen.some(({ target, rule, started }) => started && target === gone.target && rule === gone.rule);
 }
 
 function currentRefusal({ refusal }: Observation, rule: RuleView): Refusal | undefined {

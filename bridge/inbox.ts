@@ -12,7 +12,9 @@ import { type Pending, pendingKey, remember } from './pending.ts';
 import type { Clock, Cluster, IncomingMessage, KindRef, ObjectMeta } from './ports.ts';
 import { isSender } from './sender.ts';
 
+/** A refusal rests a day at most, and a minute at least: a `retryAt` in the past must not become a storm. */
 const REFUSAL_RESTS_MS = 24 * 60 * 60_000;
+const REFUSAL_RESTS_LEAST_MS = 60_000;
 
 /** What the inbox needs. */
 export interface InboxOptions {
@@ -127,6 +129,8 @@ async function deliver(options: InboxOptions, pending: Pending, result: Result):
 function take(options: InboxOptions, pending: Pending, { data }: Result): Disposition {
   const now = options.clock.now();
   const { result, targetDigest: target, ruleDigest: rule, attempt, retry = 0, expires } = data;
+  // Whatever it says, it was asked for: that target now needs a gone of its own (trap V10), whoever sent the request.
+  remember(pending, { target, rule, requested: true, started: false });
   switch (result.outcome) {
     case 'gone':
       return takeGone(pending, { uid: data.object.uid, target, rule, expires: Date.parse(expires), ...result }, now);
@@ -140,7 +144,7 @@ function take(options: InboxOptions, pending: Pending, { data }: Result): Dispos
     case 'refused': {
       if (isSuperseded(pending, data)) return 'Stale';
       const asked = result.retryAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(result.retryAt);
-      const dueAt = Math.min(asked, now + REFUSAL_RESTS_MS);
+      const dueAt = Math.max(now + REFUSAL_RESTS_LEAST_MS, Math.min(asked, now + REFUSAL_RESTS_MS));
       pending.refusal = { target, rule, attempt, retry, reason: result.reason, message: result.message, dueAt };
       return 'Refused';
     }

@@ -22,7 +22,7 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Log
     level,
     // Neither process id nor host name: the platform knows both.
     base: null,
-    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
   return destination === undefined ? pino(options) : pino(options, destination);

@@ -102,7 +102,12 @@ async function main(): Promise<void> {
     log.error({ err: explain(error) }, 'ending: an unhandled rejection');
     process.exit(1);
   });
-  stopOn(['SIGTERM', 'SIGINT'], await start(loaded.config, log), log);
+  try {
+    stopOn(['SIGTERM', 'SIGINT'], await start(loaded.config, log), log);
+  } catch (error) {
+    log.error({ err: explain(error) }, 'starting the bridge: failed');
+    process.exit(1);
+  }
 }
 
 await main();

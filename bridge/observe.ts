@@ -54,9 +54,9 @@ export function recall(pending: Pending, rule: Rule | undefined): void {
   pending.retries = Math.max(pending.retries, record.retries ?? 0);
   pending.recordedAt = Date.parse(record.since);
   pending.standing ??= { ...record, since: Date.parse(record.since) };
-  if (record.refused !== undefined && record.next !== undefined) {
-    const { reason, message } = record;
-    pending.refusal ??= { ...record.refused, reason, message, dueAt: Date.parse(record.next) };
+  if (record.refused !== undefined) {
+    const { due, ...refusal } = record.refused;
+    pending.refusal ??= { ...refusal, dueAt: Date.parse(due) };
   }
 }
 
@@ -103,9 +103,11 @@ function runsEnd(pending: Pending, rule: Rule | undefined, began: number): numbe
         : possibleRunsEndOfAnyTerm(pending.firstLooked),
     );
   }
-  if (rule !== undefined) {
-    const terms = { began, term: rule.term };
-    ends.push(...pending.sent.map(({ attempt }) => runEndsBy(expiresAt(terms, attempt))));
+  for (const { attempt, at } of pending.sent) {
+    // Without the rule it was sent under its term is not known any more.
+    ends.push(
+      rule === undefined ? possibleRunsEndOfAnyTerm(at) : runEndsBy(expiresAt({ began, term: rule.term }, attempt)),
+    );
   }
   return ends.length === 0 ? undefined : Math.max(...ends);
 }

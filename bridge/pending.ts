@@ -50,6 +50,8 @@ export interface Pending {
   firstPublished: number | undefined;
   retries: number;
   retryHandled: string | undefined;
+  /** A retry or a second target is in memory only; nothing is sent before it is written down. */
+  owesRecord: boolean;
   /** The record on the object has been read into this memory. */
   recalled: boolean;
   /** When the record was last written, in ms since the epoch. */
@@ -88,6 +90,7 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
     firstPublished: undefined,
     retries: 0,
     retryHandled: undefined,
+    owesRecord: false,
     recalled: false,
     recordedAt: undefined,
     standing: undefined,

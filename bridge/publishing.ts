@@ -27,7 +27,9 @@ export async function publish(run: Run, decision: Publish): Promise<Step> {
   const isKnown = pending.seen.some((seen) => seen.requested && isPair(seen, pair));
   const isRetry = takeRetry(pending, pair.target);
   remember(pending, { ...pair, requested: true, started: false });
-  if (isRetry || (isSecond && !isKnown)) {
+  // Kept until it is written: a record that fails is tried again, and nothing is sent meanwhile.
+  pending.owesRecord ||= isRetry || (isSecond && !isKnown);
+  if (pending.owesRecord) {
     await record(run, {
       phase: 'Pending',
       reason: 'Requested',

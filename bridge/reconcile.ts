@@ -10,7 +10,7 @@ import type { Metrics } from './metrics.ts';
 import { factsOf, observe, recall } from './observe.ts';
 import type { Outbox } from './outbox.ts';
 import { advance, type Facts, type Finished, type Pending, type Settle } from './pending.ts';
-import type { Clock, Cluster, Lease, ObjectPath } from './ports.ts';
+import type { Clock, Cluster, KubeObject, Lease, ObjectPath } from './ports.ts';
 import { publish } from './publishing.ts';
 import { finish, remove } from './removal.ts';
 import type { Reporter } from './reporter.ts';
@@ -41,8 +41,13 @@ export interface Reach {
   forget(key: string): void;
 }
 
-/** `again`: something was written or has moved, so look once more. `done` carries when to wake (ms). */
-export type Step = { readonly kind: 'again' } | { readonly kind: 'done'; readonly wakeAt?: number | undefined };
+/**
+ * `again`: something was written or has moved, so look once more. `done` carries when to wake (ms), and whether results in
+ * hand stay in their queue.
+ */
+export type Step =
+  | { readonly kind: 'again' }
+  | { readonly kind: 'done'; readonly wakeAt?: number | undefined; readonly keepsResults?: boolean };
 
 /** A pending deletion in the middle of a run: its facts are fresh. */
 export interface Run {
@@ -78,7 +83,7 @@ export async function reconcile(reach: Reach, key: string): Promise<number | und
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       const step = await runOnce(reach, pending, taken);
       if (step.kind === 'again') continue;
-      for (const settle of taken) settle(true);
+      for (const settle of taken) settle(step.keepsResults !== true);
       return step.wakeAt;
     }
     throw new Error(`settling ${nameOf(pending)}: it keeps changing under ${ROUNDS_MAX} looks`);
@@ -129,8 +134,7 @@ function currentFacts({ facts, doubted, meta }: Pending, rule: Rule | undefined)
 /** Reads the object; undefined when the deletion is over because the object or the entry is gone. */
 async function read(reach: Reach, pending: Pending, rule: Rule | undefined): Promise<Facts | undefined> {
   const readAt = reach.clock.monotonic();
-  pending.doubted = false;
-  const object = await reach.cluster.get(pathOf(pending));
+  const object = await getOf(reach, pending);
   if (object === undefined || object.metadata.uid !== pending.meta.uid) {
     finish(reach, pending, 'object');
     return undefined;
@@ -142,4 +146,15 @@ async function read(reach: Reach, pending: Pending, rule: Rule | undefined): Pro
     return undefined;
   }
   return pending.facts;
+}
+
+/** A doubt that comes while the GET is under way stands, and one that the GET could not settle comes back. */
+async function getOf(reach: Reach, pending: Pending): Promise<KubeObject | undefined> {
+  pending.doubted = false;
+  try {
+    return await reach.cluster.get(pathOf(pending));
+  } catch (error) {
+    pending.doubted = true;
+    throw error;
+  }
 }

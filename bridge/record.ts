@@ -17,6 +17,17 @@ export const RECORD_MESSAGE_MAX_BYTES = 512;
 const knownTarget = z.object({ target: digest, rule: digest, requested: z.boolean(), started: z.boolean() });
 export type KnownTarget = Readonly<z.output<typeof knownTarget>>;
 
+/** The latest refusal; it says more than the record's own reason when something else holds the object as well. */
+const refusedSchema = z.object({
+  target: digest,
+  rule: digest,
+  attempt: z.int(),
+  retry: z.int(),
+  reason,
+  message: z.string(),
+  due: timestamp,
+});
+
 const recordSchema = z.object({
   uid: z.string(),
   ruleUid: z.string(),
@@ -29,7 +40,7 @@ const recordSchema = z.object({
   retry: z.optional(z.string()),
   retries: z.optional(z.int()),
   targets: z.array(knownTarget),
-  refused: z.optional(z.object({ target: digest, rule: digest, attempt: z.int(), retry: z.int() })),
+  refused: z.optional(refusedSchema),
 });
 
 /** The record; times are RFC 3339 UTC. `retry` is the last retry word handled, `retries` how many were. */
@@ -45,18 +56,23 @@ export function readRecord(
   meta: ObjectMeta,
   rule: { readonly name: string; readonly uid: string },
 ): Record | undefined {
-  const text = meta.annotations?.[recordKey(rule.name)];
+  const record = readRecordOfAnyRule(meta, rule.name);
+  return record?.ruleUid === rule.uid ? record : undefined;
+}
+
+/** The record an object carries for a rule of that name, whichever it was; of this very object it is. */
+export function readRecordOfAnyRule(meta: ObjectMeta, rule: string): Record | undefined {
+  const text = meta.annotations?.[recordKey(rule)];
   if (text === undefined) return undefined;
   const parsed = recordSchema.safeParse(parseJson(text));
-  if (!parsed.success) return undefined;
-  return parsed.data.uid === meta.uid && parsed.data.ruleUid === rule.uid ? parsed.data : undefined;
+  return parsed.success && parsed.data.uid === meta.uid ? parsed.data : undefined;
 }
 
 /** Writes a record over exactly what was read there, on exactly the object that was read. */
 export function writeRecord(meta: ObjectMeta, rule: string, record: Record): readonly PatchOperation[] {
   const key = recordKey(rule);
   const path = `/metadata/annotations/${escapePointer(key)}`;
-  const value = JSON.stringify({ ...record, message: clipUtf8(record.message, RECORD_MESSAGE_MAX_BYTES) });
+  const value = JSON.stringify(clipped(record));
   const old = meta.annotations?.[key];
   if (old !== undefined) {
     return [...guards(meta), { op: 'test', path, value: old }, { op: 'replace', path, value }];
@@ -70,7 +86,17 @@ export function writeRecord(meta: ObjectMeta, rule: string, record: Record): rea
 export function saysTheSame(left: Record | undefined, right: Record): boolean {
   if (left === undefined) return false;
   const told = ({ next, ...rest }: Record) => JSON.stringify(recordSchema.parse(rest));
-  return told(left) === told({ ...right, message: clipUtf8(right.message, RECORD_MESSAGE_MAX_BYTES) });
+  return told(left) === told(clipped(right));
+}
+
+function clipped(record: Record): Record {
+  const clip = (text: string) => clipUtf8(text, RECORD_MESSAGE_MAX_BYTES);
+  const { refused } = record;
+  return {
+    ...record,
+    message: clip(record.message),
+    ...(refused === undefined ? {} : { refused: { ...refused, message: clip(refused.message) } }),
+  };
 }
 
 /** Cuts a text to at most `max` UTF-8 bytes, never inside a character. */

@@ -62,7 +62,7 @@ export function finish(reach: Reach, pending: Pending, gone: 'object' | 'entry')
       type: 'Warning',
       reason: 'Bypassed',
       action: 'Teardown',
-      message: `${rule}: ${what} before a result came; the outside resource may have leaked`,
+      message: `${rule}: ${what} before a result came; the outside resource may have leaked${leakOf(pending)}`,
     });
   } else {
     reach.metrics.removed.inc({ rule, reason: removing.reason });
@@ -76,6 +76,12 @@ export function finish(reach: Reach, pending: Pending, gone: 'object' | 'entry')
   reach.pendings.delete(pending.key);
   reach.finished.add(pending);
   reach.forget(pending.key);
+}
+
+/** The target, as far as it is known: what a person has to look after now. */
+function leakOf({ facts }: Pending): string {
+  const target = facts?.evaluation?.target;
+  return target?.kind === 'found' ? `: ${JSON.stringify(target.target).slice(0, 512)}` : '';
 }
 
 /** What a removal is worth telling; a happy one is not (P8). */

@@ -37,7 +37,8 @@ export function parseRules(text: string, file: string): ParsedRules {
   return faults.length === 0 ? { ok: true, rules } : { ok: false, faults };
 }
 
-function faultsOfIssue(issue: z.core.$ZodIssue, place: string): readonly Fault[] {
+/** What a schema objects to, each thing with its path below `place`. */
+export function faultsOfIssue(issue: z.core.$ZodIssue, place: string): readonly Fault[] {
   const at = (path: readonly PropertyKey[]) => [place, path.map(String).join('.')].filter(Boolean).join(': ');
   switch (issue.code) {
     case 'unrecognized_keys':

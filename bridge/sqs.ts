@@ -35,8 +35,16 @@ export function createSqsQueue({ region, endpoint, clock, metrics, log }: SqsOpt
   return {
     async send(queueUrl, batch) {
       const Entries = batch.map(({ id, body }) => ({ Id: id, MessageBody: body }));
-      const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-      return Failed.map(({ Id = '', Code = 'Unknown', Message = '' }) => ({ id: Id, code: Code, detail: Message }));
+      const answer = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+      const taken = new Set(answer.Successful?.map(({ Id }) => Id));
+      const failed = new Map(answer.Failed?.map((failure) => [failure.Id, failure]));
+      // What is not confirmed is not sent, whether or not the answer speaks of it.
+      return batch
+        .filter(({ id }) => !taken.has(id))
+        .map(({ id }) => {
+          const { Code = 'Unconfirmed', Message = 'the queue did not speak of it' } = failed.get(id) ?? {};
+          return { id, code: Code, detail: Message };
+        });
     },
 
     consume(queueUrl, handle) {
@@ -56,6 +64,7 @@ interface ConsumerInput extends Pick<SqsOptions, 'clock' | 'metrics' | 'log'> {
 function startConsumer({ client, queueUrl, handle, clock, metrics, log }: ConsumerInput): Consumption {
   let isTroubled = false;
   let isBusy = false;
+  let isStopping = false;
   const consumer = Consumer.create({
     queueUrl,
     sqs: client,
@@ -84,6 +93,8 @@ function startConsumer({ client, queueUrl, handle, clock, metrics, log }: Consum
   });
   consumer.on('empty', () => metrics.queueCalls.inc({ call: 'receive', outcome: 'empty' }));
   const onTrouble = (error: Error) => {
+    // The poll that a stop cuts is no trouble.
+    if (isStopping) return;
     isTroubled = true;
     metrics.queueCalls.inc({ call: 'receive', outcome: 'failed' });
     log.warn({ queueUrl, err: explain(error) }, 'polling for results: trying again');
@@ -99,6 +110,7 @@ function startConsumer({ client, queueUrl, handle, clock, metrics, log }: Consum
     stop: () =>
       new Promise((resolve) => {
         const end = () => {
+          isStopping = true;
           consumer.once('stopped', () => resolve());
           consumer.stop({ abort: true });
         };

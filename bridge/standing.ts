@@ -8,7 +8,7 @@ import { deletionBegan } from './contract.ts';
 import type { Decision } from './decide.ts';
 import { advance, type Pending, type Standing } from './pending.ts';
 import { nameOf, pathOf, type Run, type Step } from './reconcile.ts';
-import { type Record, readRecord, saysTheSame, writeRecord } from './record.ts';
+import { type Record, readRecordOfAnyRule, saysTheSame, writeRecord } from './record.ts';
 import { trimmed } from './wire.ts';
 
 const QUIET_MS = 30_000;
@@ -28,7 +28,9 @@ export async function stand(run: Run, decision: Standstill): Promise<Step> {
   const dueAt = mustBeWritten ? now : recordDueAt(pending, standing);
   if (dueAt <= now) await recordIfNew(run, standing, decision.wakeAt);
   const wakes = [decision.wakeAt, dueAt > now ? dueAt : undefined].filter((at) => at !== undefined);
-  return { kind: 'done', wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes) };
+  // Nobody can tell yet what a gone is worth without its rule: it stays in its queue until the rule is back, or it is stale.
+  const keepsResults = run.rule === undefined && pending.gones.length > 0;
+  return { kind: 'done', wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes), keepsResults };
 }
 
 /**
@@ -36,10 +38,9 @@ export async function stand(run: Run, decision: Standstill): Promise<Step> {
  * @throws when the object moved: nothing that depends on the record may go on.
  */
 export async function record(run: Run, standing: Standing, next?: number): Promise<void> {
-  const { reach, pending, rule } = run;
-  if (rule === undefined) return;
+  const { reach, pending } = run;
   if (!reach.lease.holds()) throw new Error(`recording on ${nameOf(pending)}: the lease is not held`);
-  const wanted = recordOf(pending, { ruleUid: rule.uid, standing, next });
+  const wanted = recordOf(run, standing, next);
   const outcome = await reach.cluster.patch(pathOf(pending), writeRecord(pending.meta, pending.rule, wanted));
   if (outcome.kind !== 'patched') {
     pending.facts = undefined;
@@ -47,14 +48,14 @@ export async function record(run: Run, standing: Standing, next?: number): Promi
   }
   advance(pending, trimmed(outcome.meta));
   pending.recordedAt = reach.clock.now();
+  pending.owesRecord = false;
 }
 
 /** A record is best-effort unless results or a second target depend on it: then a failure keeps them in the queue. */
 async function recordIfNew(run: Run, standing: Standing, next: number | undefined): Promise<void> {
-  const { pending, rule } = run;
-  if (rule === undefined) return;
-  const wanted = recordOf(pending, { ruleUid: rule.uid, standing, next });
-  if (!saysTheSame(readRecord(pending.meta, rule), wanted)) await record(run, standing, next);
+  const wanted = recordOf(run, standing, next);
+  const written = readRecordOfAnyRule(run.pending.meta, run.pending.rule);
+  if (!saysTheSame(written, wanted)) await record(run, standing, next);
 }
 
 function standingOf(pending: Pending, decision: Standstill, now: number): Standing {
@@ -67,10 +68,17 @@ function told(pending: Pending, decision: Standstill): Pick<Standing, 'phase' | 
   if (decision.act === 'hold') return { phase: 'Held', reason: decision.reason, message: decision.message };
   const { progress } = pending;
   const isWaiting = decision.reason === 'Requested' && progress !== undefined;
-  const { reason, message } = isWaiting ? progress : decision;
+  const { reason, message } = isWaiting ? progress : { ...decision, message: withTime(decision) };
   return decision.overdue
     ? { phase: 'Held', reason: 'DeadlineExceeded', message: `${reason}: ${message}` }
     : { phase: 'Pending', reason, message };
+}
+
+/** A wait for a point in time says it; a result is waited for as long as it takes. */
+function withTime({ reason, message, wakeAt }: Extract<Decision, { act: 'wait' }>): string {
+  return wakeAt === undefined || reason === 'Requested'
+    ? message
+    : `${message}, until ${new Date(wakeAt).toISOString()}`;
 }
 
 /** Held: at once. Otherwise after half a minute. Never sooner than a minute after the last one. */
@@ -81,33 +89,33 @@ function recordDueAt(pending: Pending, { phase }: Standing): number {
   return Math.max(earliest, (pending.recordedAt ?? 0) + RECORD_EVERY_MS);
 }
 
-interface RecordInput {
-  readonly ruleUid: string;
-  readonly standing: Standing;
-  readonly next: number | undefined;
-}
-
-function recordOf(pending: Pending, { ruleUid, standing, next }: RecordInput): Record {
+function recordOf({ pending, rule }: Run, standing: Standing, next: number | undefined): Record {
   const { refusal, firstPublished, retryHandled, retries } = pending;
-  const { phase, reason, message, since } = standing;
+  const { phase, reason, message } = standing;
+  const told = { phase, reason, message, since: new Date(standing.since).toISOString() };
+  // Without the rule, what an earlier process wrote under it must survive: it may come back.
+  if (rule === undefined) {
+    return { ...(readRecordOfAnyRule(pending.meta, pending.rule) ?? blank(pending)), ...told };
+  }
   return {
     uid: pending.meta.uid,
-    ruleUid,
-    phase,
-    reason,
-    message,
-    since: new Date(since).toISOString(),
+    ruleUid: rule.uid,
+    ...told,
     ...(firstPublished === undefined ? {} : { firstPublished: new Date(firstPublished).toISOString() }),
     ...(next === undefined ? {} : { next: new Date(next).toISOString() }),
     ...(retryHandled === undefined ? {} : { retry: retryHandled }),
     ...(retries === 0 ? {} : { retries }),
     targets: [...pending.seen],
-    ...(refusal === undefined ? {} : { refused: pick(refusal) }),
+    ...(refusal === undefined ? {} : { refused: written(refusal) }),
   };
 }
 
-function pick({ target, rule, attempt, retry }: NonNullable<Pending['refusal']>): NonNullable<Record['refused']> {
-  return { target, rule, attempt, retry };
+function blank({ meta }: Pending): Pick<Record, 'uid' | 'ruleUid' | 'targets'> {
+  return { uid: meta.uid, ruleUid: '', targets: [] };
+}
+
+function written({ dueAt, ...refusal }: NonNullable<Pending['refusal']>): NonNullable<Record['refused']> {
+  return { ...refusal, due: new Date(dueAt).toISOString() };
 }
 
 function tellHeld({ reach, pending, rule }: Run, { reason, message }: Standing): void {

@@ -12,6 +12,8 @@ import { backoff } from './work-queue.ts';
 export const STALL_MS = 150_000;
 /** A full list is made again this often, jittered by a fifth: what a watch lost is found. */
 export const RELIST_MS = 30 * 60_000;
+/** A watch that ends sooner has failed, however quietly: what ends at once must not be restarted at once (K11, K12). */
+export const SHORT_LIVED_MS = 10_000;
 const PAGE = 500;
 const SYNC_RETRY_STATUSES = new Set([400, 422]);
 
@@ -50,6 +52,7 @@ export class Watcher {
   #relistAt = 0;
   #pages = false;
   #failures = 0;
+  #openedAt = 0;
   #done: Promise<void> | undefined;
 
   constructor(options: WatcherOptions) {
@@ -79,12 +82,13 @@ export class Watcher {
       const pause = Math.max(end.retryAfter ?? 0, backoff(this.#failures, random));
       log.warn({ ...kind, cause: end.cause, pause }, `watching ${kind.resource}: starting again`);
       await new Promise<void>((resolve) => {
-        const cancel = clock.after(pause, resolve);
-        const onStop = () => {
+        const goOn = () => {
           cancel();
+          this.#stop.signal.removeEventListener('abort', goOn);
           resolve();
         };
-        this.#stop.signal.addEventListener('abort', onStop, { once: true });
+        const cancel = clock.after(pause, goOn);
+        this.#stop.signal.addEventListener('abort', goOn, { once: true });
       });
     }
   }
@@ -92,6 +96,7 @@ export class Watcher {
   /** One list-and-follow; any end is described, never thrown. */
   async #once(): Promise<End> {
     const { clock, random, cluster, kind, sink } = this.#options;
+    this.#openedAt = clock.monotonic();
     try {
       if (clock.monotonic() >= this.#relistAt) this.#resourceVersion = undefined;
       const isListing = this.#resourceVersion === undefined;
@@ -135,6 +140,8 @@ export class Watcher {
     };
     const onStop = () => cut.abort();
     this.#stop.signal.addEventListener('abort', onStop, { once: true });
+    // Stopped while the pages were listed: no event comes any more.
+    if (this.#stop.signal.aborted) cut.abort();
     try {
       rewind();
       for await (const frame of open(cut.signal)) {
@@ -148,11 +155,11 @@ export class Watcher {
           // Inside the initial list a version is no place to resume from: the list is in no order.
           if (this.#resourceVersion !== undefined) this.#resourceVersion = frame.meta.resourceVersion;
         }
-        this.#failures = 0;
+        if (!this.#isShortLived()) this.#failures = 0;
       }
       return stalled
         ? { cause: 'Stalled', failed: true }
-        : { cause: 'Ended', failed: this.#resourceVersion === undefined };
+        : { cause: 'Ended', failed: this.#resourceVersion === undefined || this.#isShortLived() };
     } catch (error) {
       if (stalled) return { cause: 'Stalled', failed: true };
       throw error;
@@ -163,13 +170,18 @@ export class Watcher {
     }
   }
 
+  #isShortLived(): boolean {
+    return this.#options.clock.monotonic() - this.#openedAt < SHORT_LIVED_MS;
+  }
+
   #endOf(error: unknown): End {
     const { kind, log } = this.#options;
     const status = error instanceof ApiError ? error.status : 0;
     if (!this.#stop.signal.aborted) log.debug({ ...kind, err: explain(error) }, `watching ${kind.resource}: ended`);
     if (status === 410) {
+      const isLoop = this.#resourceVersion === undefined || this.#isShortLived();
       this.#resourceVersion = undefined;
-      return { cause: 'Expired', failed: this.#failures > 0 };
+      return { cause: 'Expired', failed: isLoop };
     }
     if (SYNC_RETRY_STATUSES.has(status) && this.#resourceVersion === undefined && !this.#pages) {
       this.#pages = true;
