@@ -1,0 +1,197 @@
+/*
+ * Entries on live objects, over a tiny API server: put on where missing, taken off where released, never on an object
+ * that is being deleted, and decided again after every conflict.
+ */
+import { describe, expect, it } from 'vitest';
+import { Claims } from '../../bridge/claims.ts';
+import { createMetrics } from '../../bridge/metrics.ts';
+import { ApiError } from '../../bridge/ports.ts';
+import type { Rule } from '../../bridge/rule.ts';
+import { BUCKETS, counts, ENTRY, metaOf, RULE, ruleOf } from '../support/bridge-builders.ts';
+import { FakeCluster, type NewObject } from '../support/fake-cluster.ts';
+
+const KEY = `claim:uid-logs/${RULE}`;
+const selecting = (unmatched: Rule['unmatched'] = 'Keep') =>
+  ruleOf({ unmatched, match: { ...BUCKETS, labelSelector: { matchLabels: { app: 'logs' } } } });
+const labels = { app: 'logs' };
+
+/** One object, and a claim on it as a watch would have asked for it. */
+function bench(object: Partial<NewObject>, { rule = selecting(), inForce = rule as Rule | undefined } = {}) {
+  const cluster = new FakeCluster();
+  const metrics = createMetrics();
+  const state = { holds: true, rule: inForce };
+  const added: string[] = [];
+  const claims = new Claims({
+    ...{ cluster, metrics, lease: { holds: () => state.holds } },
+    ruleOf: (name) => (state.rule?.name === name ? state.rule : undefined),
+    add: (key) => void added.push(key),
+  });
+  const { metadata } = cluster.create({ name: 'logs', uid: 'uid-logs', labels, ...object });
+  const want = (change: 'add' | 'remove') => claims.want({ kind: BUCKETS, meta: metadata, rule, change });
+  const finalizers = () => cluster.peek('logs')?.metadata.finalizers;
+  return { claims, cluster, metrics, added, state, want, finalizers };
+}
+
+describe('a claim', () => {
+  it('puts the entry on with one patch and no read', async () => {
+    const { claims, cluster, metrics, added, want, finalizers } = bench({ finalizers: ['a/b'] });
+    want('add');
+    expect(added).toEqual([KEY]);
+    await claims.run(KEY);
+    expect(finalizers()).toEqual(['a/b', ENTRY]);
+    expect(cluster.calls.map(({ verb }) => verb)).toEqual(['patch']);
+    expect(await counts(metrics.claimed)).toEqual({ [RULE]: 1 });
+    await claims.run(KEY);
+    expect(cluster.calls).toHaveLength(1);
+  });
+
+  it('looks again after a conflict, and puts it on what it then finds', async () => {
+    const { claims, cluster, want, finalizers } = bench({});
+    want('add');
+    cluster.change('logs', ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, finalizers: ['c/d'] } }));
+    await claims.run(KEY);
+    expect(finalizers()).toEqual(['c/d', ENTRY]);
+    expect(cluster.calls.map(({ verb }) => verb)).toEqual(['patch', 'get', 'patch']);
+  });
+
+  it.each([
+    ['is being deleted', (cluster: FakeCluster) => cluster.delete('logs')],
+    ['has lost the label', (cluster: FakeCluster) => cluster.change('logs', withoutLabels)],
+    ['has the entry already', (cluster: FakeCluster) => cluster.change('logs', withEntry)],
+    ['is another one of that name (K3)', (cluster: FakeCluster) => cluster.change('logs', withOtherUid)],
+  ])('is dropped when the object, read again, %s', async (_what, meanwhile) => {
+    const { claims, cluster, metrics, want, finalizers } = bench({ finalizers: ['a/b'] });
+    want('add');
+    meanwhile(cluster);
+    const before = finalizers();
+    await claims.run(KEY);
+    expect(finalizers()).toEqual(before);
+    expect(cluster.calls.map(({ verb }) => verb)).toEqual(['patch', 'get']);
+    expect(await counts(metrics.claimed)).toEqual({});
+    await claims.run(KEY);
+    expect(cluster.calls).toHaveLength(2);
+  });
+
+  it('is dropped when the object is gone', async () => {
+    const { claims, cluster, want } = bench({});
+    want('add');
+    cluster.delete('logs');
+    await claims.run(KEY);
+    expect(cluster.calls.map(({ verb }) => verb)).toEqual(['patch']);
+    expect(cluster.peek('logs')).toBeUndefined();
+  });
+
+  it('is dropped when its rule is no more', async () => {
+    const { claims, cluster, state, want } = bench({});
+    want('add');
+    state.rule = undefined;
+    await claims.run(KEY);
+    expect(cluster.calls).toEqual([]);
+  });
+
+  it('is never made on an object that was already being deleted when it was seen', async () => {
+    const rule = selecting();
+    const { claims, cluster } = bench({});
+    claims.want({ kind: BUCKETS, meta: metaOf({ finalizers: [], labels }), rule, change: 'add' });
+    cluster.change('logs', ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, finalizers: ['a/b'] } }));
+    cluster.delete('logs');
+    await claims.run(KEY);
+    expect(cluster.peek('logs')?.metadata.finalizers).toEqual(['a/b']);
+  });
+
+  it('is tried again when the API server does not answer, and stays wanted', async () => {
+    const { claims, cluster, want, finalizers } = bench({});
+    want('add');
+    cluster.before = () => {
+      throw new ApiError('patching', 503);
+    };
+    await expect(claims.run(KEY)).rejects.toThrow('503');
+    cluster.before = () => {};
+    await claims.run(KEY);
+    expect(finalizers()).toEqual([ENTRY]);
+  });
+
+  it('is not made without the lease (V3)', async () => {
+    const { claims, cluster, state, want } = bench({});
+    want('add');
+    state.holds = false;
+    await expect(claims.run(KEY)).rejects.toThrow('the lease is not held');
+    expect(cluster.calls).toEqual([]);
+  });
+
+  it('gives up for now on an object that changes faster than it can be read', async () => {
+    const { claims, cluster, want } = bench({});
+    want('add');
+    cluster.before = ({ verb }) => {
+      if (verb === 'patch') cluster.annotate('logs', 'a', String(cluster.calls.length));
+    };
+    await expect(claims.run(KEY)).rejects.toThrow('keeps changing');
+    expect(cluster.count('patch')).toBe(5);
+  });
+
+  it('is over with its write: a sight from before it, come late, asks for nothing more', async () => {
+    const { claims, cluster, want } = bench({});
+    want('add');
+    cluster.before = ({ verb }) => {
+      if (verb === 'patch') want('add');
+    };
+    await claims.run(KEY);
+    await claims.run(KEY);
+    expect(cluster.calls.map(({ verb }) => verb)).toEqual(['patch']);
+  });
+
+  it('for a newer sight of the object outlives the run for an older one (K27)', async () => {
+    const rule = selecting();
+    const { claims, cluster, want, finalizers } = bench({}, { rule });
+    const patch = cluster.patch.bind(cluster);
+    want('add');
+    cluster.patch = async (path, operations) => {
+      const outcome = await patch(path, operations);
+      cluster.change('logs', ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, finalizers: [] } }));
+      const stripped = cluster.peek('logs')?.metadata;
+      if (stripped !== undefined) claims.want({ kind: BUCKETS, meta: stripped, rule, change: 'add' });
+      return outcome;
+    };
+    await claims.run(KEY);
+    expect(finalizers()).toEqual([]);
+    cluster.patch = patch;
+    await claims.run(KEY);
+    expect(finalizers()).toEqual([ENTRY]);
+  });
+});
+
+describe('an entry that is not wanted any more', () => {
+  const unmatched = { finalizers: ['a/b', ENTRY, ENTRY], labels: {} };
+
+  it('is taken off, all its copies, where the rule releases what it does not match (K30)', async () => {
+    const { claims, metrics, want, finalizers } = bench(unmatched, { rule: selecting('Release') });
+    want('remove');
+    await claims.run(KEY);
+    expect(finalizers()).toEqual(['a/b']);
+    expect(await counts(metrics.removed)).toEqual({ [`${RULE}/Unmatched`]: 1 });
+  });
+
+  it('stays when the object matches again, or is being deleted meanwhile', async () => {
+    for (const meanwhile of [
+      (cluster: FakeCluster) => cluster.change('logs', withLabels),
+      (cluster: FakeCluster) => cluster.delete('logs'),
+    ]) {
+      const { claims, cluster, want, finalizers } = bench(unmatched, { rule: selecting('Release') });
+      want('remove');
+      meanwhile(cluster);
+      await claims.run(KEY);
+      expect(finalizers()).toEqual(['a/b', ENTRY, ENTRY]);
+    }
+  });
+});
+
+it('knows its own keys in the work queue', () => {
+  expect(Claims.owns(KEY)).toBe(true);
+  expect(Claims.owns(`uid-logs/${RULE}`)).toBe(false);
+});
+
+type Edit = Parameters<FakeCluster['change']>[1];
+const withoutLabels: Edit = ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, labels: {} } });
+const withLabels: Edit = ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, labels } });
+const withEntry: Edit = ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, finalizers: ['a/b', ENTRY] } });
+const withOtherUid: Edit = ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, uid: 'uid-2' } });

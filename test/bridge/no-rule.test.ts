@@ -1,0 +1,64 @@
+/*
+ * An entry whose rule is not there any more, through the whole bridge over fakes: it says so on the object, forgets
+ * nothing that was written under the rule, and keeps what comes in until somebody can tell what it is worth.
+ */
+import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../bridge/contract.ts';
+import { readRecordOfAnyRule } from '../../bridge/record.ts';
+import { RULE, ruleOf } from '../support/bridge-builders.ts';
+import { Scene } from '../support/bridge-scene.ts';
+
+const gone: Outcome = { outcome: 'gone', evidence: 'deleted' };
+const refused: Outcome = { outcome: 'refused', reason: 'NotOwned', message: 'another owner' };
+const MINUTE = 60_000;
+
+function written(scene: Scene) {
+  const object = scene.cluster.peek('logs');
+  return object === undefined ? undefined : readRecordOfAnyRule(object.metadata, RULE);
+}
+
+async function withoutRule(first: Scene): Promise<Scene> {
+  await first.bridge.stop();
+  const second = await Scene.start({ after: first, rules: [ruleOf({}, 'another')] });
+  await second.clock.advance(2 * MINUTE);
+  return second;
+}
+
+describe('an entry without a rule', () => {
+  it('is held with the reason NoRule on the object itself (P7)', async () => {
+    const first = await Scene.start();
+    await first.deleted();
+    const second = await withoutRule(first);
+    expect(written(second)).toMatchObject({ phase: 'Held', reason: 'NoRule', targets: [] });
+    expect(second.events).toContain('TeardownHeld');
+  });
+
+  it('keeps what was written under its rule for when that comes back (P5)', async () => {
+    const first = await Scene.start();
+    await first.deleted();
+    await first.answer(refused);
+    const before = written(first);
+    expect(before?.refused).toBeDefined();
+    const second = await withoutRule(first);
+    const { phase, reason, message, since, ...kept } = before ?? {};
+    expect(written(second)).toMatchObject({ ...kept, reason: 'NoRule' });
+    await second.bridge.stop();
+    const third = await Scene.start({ after: second });
+    await third.clock.advance(2 * MINUTE);
+    expect(third.standing()).toBe('Held NotOwned');
+    expect(third.requests).toHaveLength(1);
+  });
+
+  it('leaves a gone in its queue, and is taken off by it once the rule is back (P5)', async () => {
+    const first = await Scene.start();
+    await first.deleted();
+    const { request } = first;
+    const second = await withoutRule(first);
+    expect(await second.answer(gone, request)).toBe(false);
+    expect(second.cluster.peek('logs')).toBeDefined();
+    await second.bridge.stop();
+    const third = await Scene.start({ after: second });
+    expect(await third.answer(gone, request)).toBe(true);
+    expect(third.cluster.peek('logs')).toBeUndefined();
+  });
+});

@@ -1,0 +1,174 @@
+/*
+ * The record on an object: what is written is read back, only by the deletion and the rule it is of; what is no record
+ * says nothing.
+ */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ObjectMeta, PatchOperation } from '../../bridge/ports.ts';
+import {
+  clipUtf8,
+  RECORD_MESSAGE_MAX_BYTES,
+  type Record,
+  readRecord,
+  recordKey,
+  saysTheSame,
+  writeRecord,
+} from '../../bridge/record.ts';
+import { deletingMeta, metaOf, RULE } from '../support/bridge-builders.ts';
+import { applyPatch, PatchFailed } from '../support/json-patch.ts';
+import { holds } from '../support/property.ts';
+
+const rule = { name: RULE, uid: 'rule-uid' };
+const KEY = recordKey(RULE);
+const digest = fc.stringMatching(/^[0-9a-f]{64}$/);
+const time = fc
+  .date({ min: new Date(0), max: new Date('2200-01-01'), noInvalidDate: true })
+  .map((at) => at.toISOString());
+const record: fc.Arbitrary<Record> = fc
+  .record(
+    {
+      uid: fc.constant('uid-logs'),
+      ruleUid: fc.constant('rule-uid'),
+      phase: fc.constantFrom('Pending' as const, 'Held' as const),
+      reason: fc.stringMatching(/^[A-Z][A-Za-z0-9]{0,20}$/),
+      message: fc.string({ unit: 'binary', maxLength: 100 }),
+      since: time,
+      firstPublished: time,
+      next: time,
+      retry: fc.string(),
+      retries: fc.nat(),
+      targets: fc.array(fc.record({ target: digest, rule: digest, requested: fc.boolean(), started: fc.boolean() }), {
+        maxLength: 3,
+      }),
+      refused: fc.record({
+        ...{ target: digest, rule: digest, attempt: fc.nat(), retry: fc.nat(), due: time },
+        reason: fc.stringMatching(/^[A-Z][A-Za-z0-9]{0,20}$/),
+        message: fc.string({ maxLength: 100 }),
+      }),
+    },
+    { requiredKeys: ['uid', 'ruleUid', 'phase', 'reason', 'message', 'since', 'targets'] },
+  )
+  .map((value) => ({ ...value, message: value.message.replaceAll(/\p{Surrogate}/gu, '') }));
+
+const plain: Record = {
+  ...{ uid: 'uid-logs', ruleUid: 'rule-uid', phase: 'Held', reason: 'NotOwned', message: 'another owner' },
+  ...{ since: '2026-03-02T09:30:00.000Z', targets: [] },
+};
+
+function written(meta: ObjectMeta, operations: readonly PatchOperation[]): ObjectMeta | undefined {
+  try {
+    return applyPatch({ metadata: meta }, operations).metadata;
+  } catch (error) {
+    if (error instanceof PatchFailed) return undefined;
+    throw error;
+  }
+}
+
+const annotations = fc.option(fc.dictionary(fc.constantFrom('a', 'b/c', KEY), fc.string(), { maxKeys: 3 }), {
+  nil: undefined,
+});
+
+describe('a record', () => {
+  it('is read back as it was written, over whatever annotations there were', () => {
+    holds(
+      fc.property(record, annotations, (told, before) => {
+        const meta = deletingMeta({ annotations: before });
+        const after = written(meta, writeRecord(meta, RULE, told));
+        expect(after).toBeDefined();
+        if (after === undefined) return;
+        expect(readRecord(after, rule)).toEqual(told);
+        const { [KEY]: _ours, ...others } = after.annotations ?? {};
+        const { [KEY]: _old, ...untouched } = before ?? {};
+        expect(others).toEqual(untouched);
+        expect(saysTheSame(readRecord(after, rule), told)).toBe(true);
+      }),
+    );
+  });
+
+  it('is written only over what was read, on the very object that was read', () => {
+    const meta = deletingMeta({ annotations: { [KEY]: 'old' } });
+    const operations = writeRecord(meta, RULE, plain);
+    expect(written(meta, operations)).toBeDefined();
+    expect(written({ ...meta, uid: 'uid-2' }, operations)).toBeUndefined();
+    expect(written({ ...meta, annotations: { [KEY]: 'newer' } }, operations)).toBeUndefined();
+    expect(written({ ...meta, annotations: {} }, operations)).toBeUndefined();
+    expect(operations.map(({ op }) => op)).toEqual(['test', 'test', 'test', 'replace']);
+  });
+
+  it('of another object or another rule of that name says nothing: annotations travel with copies (V14)', () => {
+    const meta = deletingMeta({ annotations: { [KEY]: JSON.stringify(plain) } });
+    expect(readRecord(meta, rule)).toEqual(plain);
+    expect(readRecord({ ...meta, uid: 'uid-2' }, rule)).toBeUndefined();
+    expect(readRecord(meta, { ...rule, uid: 'younger-rule' })).toBeUndefined();
+    expect(readRecord(meta, { ...rule, name: 'other-rule' })).toBeUndefined();
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['another shape', '{"uid":"uid-logs","ruleUid":"rule-uid"}'],
+    ['a phase of its own', JSON.stringify({ ...plain, phase: 'Gone' })],
+    ['a digest that is none', JSON.stringify({ ...plain, targets: [{ target: 'x', rule: 'y' }] })],
+    ['a time that is none', JSON.stringify({ ...plain, since: 'yesterday' })],
+  ])('that is %s says nothing', (_what, text) => {
+    expect(readRecord(metaOf({ annotations: { [KEY]: text } }), rule)).toBeUndefined();
+  });
+
+  it('that somebody scribbled on never breaks reading', () => {
+    const scribbled = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.tuple(fc.nat({ max: 200 }), fc.string({ maxLength: 3 })).map(([at, text]) => {
+        const whole = JSON.stringify(plain);
+        return whole.slice(0, at) + text + whole.slice(at + 1);
+      }),
+    );
+    holds(
+      fc.property(scribbled, (text) => {
+        const read = readRecord(metaOf({ annotations: { [KEY]: text } }), rule);
+        if (read !== undefined) expect(read).toMatchObject({ uid: 'uid-logs', ruleUid: 'rule-uid' });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('says the same when only the next look moved, and something else when anything else did', () => {
+    const target = { target: 'a'.repeat(64), rule: 'b'.repeat(64), requested: true, started: false };
+    const told: Record = { ...plain, targets: [target], next: '2026-03-02T10:00:00.000Z' };
+    expect(saysTheSame(told, { ...told, next: '2026-03-02T11:00:00.000Z' })).toBe(true);
+    expect(saysTheSame(told, { ...told, targets: [{ ...target, started: true }] })).toBe(false);
+    expect(saysTheSame(told, { ...told, message: 'other' })).toBe(false);
+    expect(saysTheSame(undefined, told)).toBe(false);
+  });
+
+  it('keeps its message to 512 bytes, and says the same as the longer one it was cut from', () => {
+    const meta = deletingMeta();
+    const long = { ...plain, message: 'é'.repeat(1_000) };
+    const after = written(meta, writeRecord(meta, RULE, long));
+    const read = after === undefined ? undefined : readRecord(after, rule);
+    expect(Buffer.byteLength(read?.message ?? '')).toBeLessThanOrEqual(RECORD_MESSAGE_MAX_BYTES);
+    expect(read?.message.endsWith('é…')).toBe(true);
+    expect(saysTheSame(read, long)).toBe(true);
+  });
+});
+
+describe('cutting a text', () => {
+  it('keeps to the bytes, never inside a character, and leaves short texts alone', () => {
+    holds(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 3, max: 80 }), (raw, max) => {
+        const text = raw.replaceAll(/\p{Surrogate}|\ufffd/gu, '');
+        const cut = clipUtf8(text, max);
+        expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(max);
+        expect(cut).not.toContain('\ufffd');
+        if (Buffer.byteLength(text) <= max) expect(cut).toBe(text);
+        else {
+          expect(cut.endsWith('…')).toBe(true);
+          expect(text.startsWith(cut.slice(0, -1))).toBe(true);
+          expect(Buffer.byteLength(cut)).toBeGreaterThan(max - 4);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

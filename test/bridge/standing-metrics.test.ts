@@ -1,0 +1,42 @@
+/*
+ * The gauges of what is pending: computed anew at each reading, by rule and reason.
+ */
+import { expect, it } from 'vitest';
+import { createMetrics } from '../../bridge/metrics.ts';
+import type { Standing } from '../../bridge/pending.ts';
+import { measure } from '../../bridge/standing-metrics.ts';
+import { counts, deletingMeta, pendingOf } from '../support/bridge-builders.ts';
+import { START, stamp } from '../support/manual-clock.ts';
+
+const standing: Standing = { phase: 'Held', reason: 'NotOwned', message: 'another owner', since: START };
+
+it('counts what is pending and held by rule, and shows the age of the oldest', async () => {
+  const metrics = createMetrics();
+  const pendings = [
+    pendingOf({ rule: 'a', standing }),
+    pendingOf({ rule: 'a', meta: deletingMeta({ deletionTimestamp: stamp(START - 60_000) }) }),
+    pendingOf({ rule: 'b', standing: { ...standing, phase: 'Pending', reason: 'Requested' } }),
+  ];
+  measure(pendings, metrics, START + 5_000);
+  expect(await counts(metrics.pending)).toEqual({ a: 2, b: 1 });
+  expect(await counts(metrics.held)).toEqual({ 'a/NotOwned': 1 });
+  expect(await counts(metrics.oldestPending)).toEqual({ a: 65, b: 5 });
+});
+
+it('forgets what is over', async () => {
+  const metrics = createMetrics();
+  measure([pendingOf({ standing })], metrics, START);
+  measure([], metrics, START);
+  expect(await counts(metrics.pending)).toEqual({});
+  expect(await counts(metrics.held)).toEqual({});
+  expect(await counts(metrics.oldestPending)).toEqual({});
+});
+
+it('counts ages from the request of the deletion, and never below zero (K31)', async () => {
+  const metrics = createMetrics();
+  const grace = { deletionTimestamp: stamp(START + 30_000), deletionGracePeriodSeconds: 30 };
+  measure([pendingOf({ meta: deletingMeta(grace) })], metrics, START + 10_000);
+  expect(Object.values(await counts(metrics.oldestPending))).toEqual([10]);
+  measure([pendingOf({ meta: deletingMeta(grace) })], metrics, START - 10_000);
+  expect(Object.values(await counts(metrics.oldestPending))).toEqual([0]);
+});

@@ -1,0 +1,250 @@
+/*
+ * One kind, watched for ever: over streams written by hand and virtual time, every way a watch can end.
+ */
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../bridge/ports.ts';
+import { RELIST_MS, SHORT_LIVED_MS, STALL_MS } from '../../bridge/watch.ts';
+import { counts, metaOf } from '../support/bridge-builders.ts';
+import { settled } from '../support/manual-clock.ts';
+import { bookmark, present, WatchBench } from '../support/watch-bench.ts';
+
+const MINUTE = 60_000;
+
+describe('a watch', () => {
+  it('begins with a list that streams, and says when it is complete', async () => {
+    const bench = new WatchBench();
+    await bench.start();
+    expect(bench.stream.from).toBeUndefined();
+    await bench.stream.say(present('a', '3'), present('b', '2'));
+    expect(bench.seen).toEqual(['listing', 'present a@3', 'present b@2']);
+    await bench.stream.say(bookmark('5', true), present('c', '6'), { type: 'deleted', meta: metaOf({ name: 'a' }) });
+    expect(bench.seen.slice(3)).toEqual(['synced', 'present c@6', 'deleted a']);
+    expect(bench.listed).toEqual([]);
+  });
+
+  it('that ends quietly after a while is opened again at once, where it stopped (K17)', async () => {
+    const bench = await WatchBench.synced();
+    await bench.stream.say(present('logs', '7'));
+    await bench.endAfter(2 * MINUTE);
+    expect(bench.streams).toHaveLength(2);
+    expect(bench.stream.from).toBe('7');
+    expect(bench.seen.slice(-2)).toEqual(['present logs@7', 'resumed']);
+    expect(await counts(bench.metrics.watchRestarts)).toEqual({ 'buckets/Ended': 1 });
+  });
+
+  it('moves on by bookmarks as well as by objects', async () => {
+    const bench = await WatchBench.synced();
+    await bench.stream.say(bookmark('50'));
+    await bench.endAfter(MINUTE);
+    expect(bench.stream.from).toBe('50');
+  });
+
+  it('that breaks inside the initial list begins a new list: its order is none to resume from', async () => {
+    const bench = new WatchBench();
+    await bench.start();
+    await bench.stream.say(present('a', '9'));
+    await bench.endAfter(MINUTE);
+    expect(bench.seen.at(-1)).toBe('blind Ended');
+    await bench.clock.advance(1_000);
+    expect(bench.stream.from).toBeUndefined();
+    expect(bench.seen.at(-1)).toBe('listing');
+  });
+
+  it('that is silent is cut and opened again, though nobody said that it ended (K10)', async () => {
+    const bench = await WatchBench.synced();
+    await bench.clock.advance(STALL_MS - 1);
+    expect(bench.stream.isOpen).toBe(true);
+    await bench.stream.say(bookmark('6'));
+    await bench.clock.advance(STALL_MS - 1);
+    expect(bench.stream.isOpen).toBe(true);
+    await bench.clock.advance(1);
+    expect(bench.stream.isOpen).toBe(false);
+    expect(bench.seen.at(-1)).toBe('blind Stalled');
+    await bench.clock.advance(1_000);
+    expect(bench.streams).toHaveLength(2);
+    expect(bench.stream.from).toBe('6');
+    expect(bench.seen.at(-1)).toBe('resumed');
+    expect(await counts(bench.metrics.watchRestarts)).toEqual({ 'buckets/Stalled': 1 });
+  });
+
+  it('is listed anew every half hour or so, so that what was lost is found (K10)', async () => {
+    const bench = await WatchBench.synced();
+    for (let at = 0; at < RELIST_MS; at += MINUTE) {
+      await bench.clock.advance(MINUTE);
+      await bench.stream.say(bookmark(String(100 + at)));
+    }
+    expect(bench.streams).toHaveLength(2);
+    expect(bench.stream.from).toBeUndefined();
+    expect(bench.seen.filter((word) => word === 'listing')).toHaveLength(2);
+    expect(await counts(bench.metrics.watchRestarts)).toEqual({ 'buckets/Relist': 1 });
+  });
+});
+
+describe('a watch that fails', () => {
+  it('again and again is opened with growing pauses, and never in a storm (K11)', async () => {
+    const bench = new WatchBench();
+    await bench.start();
+    const pauses: number[] = [];
+    for (let failures = 0; failures < 10; failures += 1) {
+      bench.stream.end(new ApiError('watching', 500));
+      await settled();
+      const [pause = 0] = bench.clock.due;
+      pauses.push(pause);
+      await bench.clock.advance(pause);
+      expect(bench.streams).toHaveLength(failures + 2);
+    }
+    expect(pauses).toEqual([150, 300, 600, 1_200, 2_400, 4_800, 9_600, 19_200, 22_500, 22_500]);
+    expect(bench.seen.filter((word) => word === 'blind Http500')).toHaveLength(10);
+  });
+
+  it.each([
+    ['quietly', undefined],
+    ['with an error', new ApiError('watching', 0)],
+    ['with 410', new ApiError('watching', 410)],
+  ])('%s right after each list is no storm either (K11, K12)', async (_how, error) => {
+    const bench = await WatchBench.synced();
+    const opened: number[] = [];
+    const begun = bench.clock.monotonic();
+    while (bench.clock.monotonic() - begun < MINUTE) {
+      if (bench.stream.isOpen) {
+        opened.push(bench.clock.monotonic());
+        await bench.stream.say(present('logs', '7'), bookmark('8', bench.stream.from === undefined));
+        bench.stream.end(error);
+      }
+      await bench.clock.advance(50);
+    }
+    expect(opened.length).toBeLessThan(12);
+    expect(opened.length).toBeGreaterThan(5);
+  });
+
+  it('waits at least as long as the API server asked (K13)', async () => {
+    const bench = await WatchBench.synced();
+    await bench.endAfter(MINUTE, new ApiError('watching', 429, { retryAfter: 7_000 }));
+    await bench.clock.advance(6_999);
+    expect(bench.streams).toHaveLength(1);
+    await bench.clock.advance(1);
+    expect(bench.streams).toHaveLength(2);
+    expect(bench.stream.from).toBe('5');
+  });
+
+  it('begins with short pauses again after it has held for a while', async () => {
+    const bench = new WatchBench();
+    await bench.start();
+    for (let failures = 0; failures < 6; failures += 1) {
+      bench.stream.end(new ApiError('watching', 500));
+      await bench.clock.advance(30_000);
+    }
+    await bench.stream.say(bookmark('5', true));
+    await bench.clock.advance(SHORT_LIVED_MS);
+    await bench.stream.say(bookmark('6'));
+    bench.stream.end(new ApiError('watching', 500));
+    await settled();
+    expect(bench.clock.due).toEqual([150]);
+  });
+
+  it('because its version is too old drops the version, lists anew at once, and is counted (K12)', async () => {
+    const bench = await WatchBench.synced();
+    await bench.endAfter(MINUTE, new ApiError('watching', 410));
+    expect(bench.streams).toHaveLength(2);
+    expect(bench.stream.from).toBeUndefined();
+    expect(bench.seen.at(-1)).toBe('listing');
+    expect(await counts(bench.metrics.watchRestarts)).toEqual({ 'buckets/Expired': 1 });
+  });
+});
+
+describe('an older server', () => {
+  const pages = [
+    { items: [metaOf({ name: 'a', resourceVersion: '1' })], resourceVersion: '9', next: '1' },
+    { items: [metaOf({ name: 'b', resourceVersion: '2' })], resourceVersion: '9' },
+  ];
+
+  async function older(): Promise<WatchBench> {
+    const bench = new WatchBench();
+    bench.pages = pages;
+    await bench.start();
+    bench.stream.end(new ApiError('watching', 422));
+    await settled();
+    return bench;
+  }
+
+  it.each([400, 422])(
+    'that knows no streaming list, and says %d, is listed in pages and then watched',
+    async (status) => {
+      const bench = new WatchBench();
+      bench.pages = pages;
+      await bench.start();
+      bench.stream.end(new ApiError('watching', status));
+      await settled();
+      expect(bench.listed).toEqual([
+        { limit: 500, next: undefined },
+        { limit: 500, next: '1' },
+      ]);
+      expect(bench.seen).toEqual(['listing', 'listing', 'present a@1', 'present b@2', 'synced']);
+      expect(bench.stream.from).toBe('9');
+    },
+  );
+
+  it('whose list fails on the way is listed from the start, after a pause', async () => {
+    const bench = new WatchBench();
+    bench.pages = pages.slice(0, 1);
+    await bench.start();
+    bench.stream.end(new ApiError('watching', 422));
+    await settled();
+    expect(bench.seen.slice(-2)).toEqual(['present a@1', 'blind Http500']);
+    bench.pages = pages;
+    await bench.clock.advance(1_000);
+    expect(bench.seen.slice(-4)).toEqual(['listing', 'present a@1', 'present b@2', 'synced']);
+  });
+
+  it('that refuses a version it once gave is not taken for one', async () => {
+    const bench = await WatchBench.synced();
+    await bench.endAfter(MINUTE, new ApiError('watching', 400));
+    await bench.clock.advance(1_000);
+    expect(bench.listed).toEqual([]);
+    expect(bench.stream.from).toBe('5');
+  });
+
+  it('is listed in pages again when its version is too old (K12)', async () => {
+    const bench = await older();
+    await bench.endAfter(MINUTE, new ApiError('watching', 410));
+    expect(bench.listed).toHaveLength(4);
+  });
+});
+
+describe('stopping', () => {
+  it('cuts the watch and hands nothing more over', async () => {
+    const bench = await WatchBench.synced();
+    const stopped = bench.watcher.stop();
+    await stopped;
+    expect(bench.stream.isOpen).toBe(false);
+    await bench.clock.advance(10 * MINUTE);
+    expect(bench.streams).toHaveLength(1);
+    expect(bench.seen.at(-1)).toBe('synced');
+    expect(bench.clock.due).toEqual([]);
+  });
+
+  it('ends a pause', async () => {
+    const bench = new WatchBench();
+    await bench.start();
+    bench.stream.end(new ApiError('watching', 500));
+    await settled();
+    await bench.watcher.stop();
+    expect(bench.clock.due).toEqual([]);
+    expect(bench.streams).toHaveLength(1);
+  });
+
+  it('between the pages of a list does not leave a watch open', async () => {
+    const bench = new WatchBench();
+    let stopped: Promise<void> | undefined;
+    bench.pages = [{ items: [], resourceVersion: '9' }];
+    bench.paging = () => {
+      stopped = bench.watcher.stop();
+    };
+    await bench.start();
+    bench.stream.end(new ApiError('watching', 422));
+    await settled();
+    expect(stopped).toBeDefined();
+    await stopped;
+    expect(bench.streams.filter(({ isOpen }) => isOpen)).toEqual([]);
+  });
+});

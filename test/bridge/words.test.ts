@@ -1,0 +1,78 @@
+/*
+ * Words of a person in annotations, and who sent a message: both are believed only when they name exactly the right one.
+ */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isSender } from '../../bridge/sender.ts';
+import { RELEASE_PREFIX, RETRY_PREFIX, releaseWord, retryWord } from '../../bridge/words.ts';
+import { metaOf, RULE } from '../support/bridge-builders.ts';
+import { holds } from '../support/property.ts';
+
+const withWord = (key: string, word: string) => metaOf({ annotations: { [key]: word } });
+
+describe('a release', () => {
+  it.each([
+    ['uid-logs', 'wait'],
+    ['uid-logs/now', 'now'],
+    ['uid-logs/', 'none'],
+    ['uid-logs/now/', 'none'],
+    ['uid-logs/NOW', 'none'],
+    [' uid-logs', 'none'],
+    ['uid-log', 'none'],
+    ['uid-2', 'none'],
+    ['uid-2/now', 'none'],
+    ['true', 'none'],
+    ['', 'none'],
+  ])('of %j says %s', (word, release) => {
+    expect(releaseWord(withWord(RELEASE_PREFIX + RULE, word), RULE)).toBe(release);
+  });
+
+  it('is for one rule only, and without annotations there is none', () => {
+    expect(releaseWord(withWord(`${RELEASE_PREFIX}other-rule`, 'uid-logs'), RULE)).toBe('none');
+    expect(releaseWord(withWord(RETRY_PREFIX + RULE, 'uid-logs'), RULE)).toBe('none');
+    expect(releaseWord(metaOf(), RULE)).toBe('none');
+  });
+
+  it('says nothing unless it begins with the uid of this very deletion (V14)', () => {
+    holds(
+      fc.property(fc.string(), (word) => {
+        const release = releaseWord(withWord(RELEASE_PREFIX + RULE, word), RULE);
+        expect(release !== 'none').toBe(word === 'uid-logs' || word === 'uid-logs/now');
+      }),
+    );
+  });
+});
+
+describe('a retry', () => {
+  it.each([
+    ['uid-logs/1', '1'],
+    ['uid-logs/2026-03-02/again', '2026-03-02/again'],
+    ['uid-logs/', ''],
+    ['uid-logs', undefined],
+    ['uid-2/1', undefined],
+    ['uid-logs-2/1', undefined],
+  ])('of %j is the word %j', (word, expected) => {
+    expect(retryWord(withWord(RETRY_PREFIX + RULE, word), RULE)).toBe(expected);
+  });
+
+  it('is for one rule only, and without annotations there is none', () => {
+    expect(retryWord(withWord(`${RETRY_PREFIX}other-rule`, 'uid-logs/1'), RULE)).toBeUndefined();
+    expect(retryWord(metaOf(), RULE)).toBeUndefined();
+  });
+});
+
+describe('a sender', () => {
+  it.each([
+    ['AROA1', 'AROA1', true],
+    ['AROA1:session', 'AROA1', true],
+    ['AROA1:session', 'AROA1:session', true],
+    ['AROA1:other', 'AROA1:session', false],
+    ['AROA1:session:more', 'AROA1:session', false],
+    ['AROA12:session', 'AROA1', false],
+    ['AROA1', 'AROA1:session', false],
+    ['', 'AROA1', false],
+    [':AROA1', 'AROA1', false],
+  ])('%j is taken for the configured %j: %s (Q11)', (senderId, configured, expected) => {
+    expect(isSender(senderId, configured)).toBe(expected);
+  });
+});

@@ -1,0 +1,134 @@
+/*
+ * Virtual time and chance: one heap of due tasks, run one at a time; time moves only when nothing is runnable.
+ * Made by world.ts; every model and every process of a simulated world takes its time from here.
+ * Same seed, same order: nothing in a world reads the machine's clock.
+ */
+
+/** When every simulated world begins, in ms since the epoch. Not on a whole second, as no real moment is. */
+export const EPOCH = Date.parse('2026-03-01T08:00:00.250Z');
+/** Turns of the event loop without rest after which a world is taken for broken. */
+const TURNS_MAX = 1_000;
+
+/** A number in [0, 1), the same sequence for the same seed (sfc32). */
+export function seededRandom(seed: number): () => number {
+  let a = 0x9e3779b9;
+  let b = 0x243f6a88;
+  let c = seed >>> 0;
+  let d = 1;
+  const next = () => {
+    const sum = (((a + b) | 0) + d) | 0;
+    d = (d + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = ((c << 21) | (c >>> 11)) + sum;
+    c |= 0;
+    return (sum >>> 0) / 2 ** 32;
+  };
+  for (let round = 0; round < 12; round += 1) next();
+  return next;
+}
+
+interface Task {
+  readonly at: number;
+  readonly order: number;
+  run: (() => void) | undefined;
+}
+
+/** The scheduler of one world. Times in ms since the epoch. */
+export class VirtualTime {
+  readonly #heap: Task[] = [];
+  #now = EPOCH;
+  #order = 0;
+  #steps = 0;
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** How many tasks have run. */
+  get steps(): number {
+    return this.#steps;
+  }
+
+  /** Runs `task` after `ms`; tasks of one instant run in the order in which they were put in. Returns its cancel. */
+  after(ms: number, task: () => void): () => void {
+    const entry: Task = { at: this.#now + Math.max(0, Math.ceil(ms)), order: this.#order, run: task };
+    this.#order += 1;
+    push(this.#heap, entry);
+    return () => {
+      entry.run = undefined;
+    };
+  }
+
+  /**
+   * Runs until `isDone` says so at a moment of rest, or until nothing is due before `until`.
+   * @returns whether `isDone` said so. On return time stands at the last task, or at `until` if that came first.
+   */
+  async run(until: number, isDone: () => boolean): Promise<boolean> {
+    for (;;) {
+      await this.#rest();
+      if (isDone()) return true;
+      const next = this.#due(until);
+      if (next?.run === undefined) {
+        this.#now = Math.max(this.#now, until);
+        return false;
+      }
+      this.#now = Math.max(this.#now, next.at);
+      this.#steps += 1;
+      next.run();
+    }
+  }
+
+  #due(until: number): Task | undefined {
+    for (let first = this.#heap[0]; first !== undefined && first.at <= until; first = this.#heap[0]) {
+      pop(this.#heap);
+      if (first.run !== undefined) return first;
+    }
+    return undefined;
+  }
+
+  /** Lets all promises run on until a whole turn of the event loop has put nothing new on the heap. */
+  async #rest(): Promise<void> {
+    for (let turns = 0; turns < TURNS_MAX; turns += 1) {
+      const before = this.#order;
+      await new Promise(setImmediate);
+      if (this.#order === before) return;
+    }
+    throw new Error(`resting at ${new Date(this.#now).toISOString()}: something keeps scheduling without end`);
+  }
+}
+
+function isBefore(left: Task, right: Task): boolean {
+  return left.at === right.at ? left.order < right.order : left.at < right.at;
+}
+
+function push(heap: Task[], entry: Task): void {
+  let index = heap.push(entry) - 1;
+  while (index > 0) {
+    const parent = (index - 1) >> 1;
+    const above = heap[parent];
+    if (above === undefined || !isBefore(entry, above)) break;
+    heap[index] = above;
+    index = parent;
+  }
+  heap[index] = entry;
+}
+
+function pop(heap: Task[]): void {
+  const last = heap.pop();
+  if (last === undefined || heap.length === 0) return;
+  let index = 0;
+  for (;;) {
+    const left = 2 * index + 1;
+    const right = left + 1;
+    const leftTask = heap[left];
+    if (leftTask === undefined) break;
+    const rightTask = heap[right];
+    const isRight = rightTask !== undefined && isBefore(rightTask, leftTask);
+    const child = isRight ? rightTask : leftTask;
+    if (!isBefore(child, last)) break;
+    heap[index] = child;
+    index = isRight ? right : left;
+  }
+  heap[index] = last;
+}

@@ -1,0 +1,81 @@
+/*
+ * The handler `machine` over the model of the cloud, written as a shipped one is: look, prove, destroy, look again.
+ * Made by function-host.ts for each function process, since its client is bound to that process's fault points.
+ */
+import * as z from 'zod/mini';
+import {
+  accountSchema,
+  defineHandler,
+  gone,
+  type Handler,
+  pending,
+  refused,
+  regionSchema,
+} from '../../functions/index.ts';
+import type { Cloud, Resource } from './cloud.ts';
+import type { SimulatedProcess } from './process.ts';
+
+/** The handler's name, and the time budget of one run. */
+export const HANDLER = 'machine';
+export const TIME_BUDGET_SECONDS = 120;
+const LOOK_AGAIN_SECONDS = 20;
+
+const targetSchema = z.strictObject({
+  name: z.string().check(z.minLength(1)),
+  region: regionSchema,
+  account: accountSchema,
+});
+
+/** Makes the handler of one function process. */
+export function createHandler(cloud: Cloud, process: SimulatedProcess): Handler {
+  const call = <T>(point: string, effect: () => T) =>
+    process.call({
+      point,
+      effect,
+      lost: () => Object.assign(new Error(`${point}: no answer`), { name: 'TimeoutError' }),
+    });
+  const connect = () => ({
+    describe: (name: string): Promise<Resource> => call('describe resource', () => cloud.find(name) ?? notFound()),
+    terminate: (name: string): Promise<void> =>
+      call('delete resource', () => {
+        if (!cloud.delete(name, process.identity.name)) notFound();
+      }),
+  });
+  return defineHandler({
+    name: HANDLER,
+    version: '1.0.0',
+    target: targetSchema,
+    options: z.strictObject({}),
+    permissions: [],
+    limits: { timeBudgetSeconds: TIME_BUDGET_SECONDS, batchSize: 5 },
+    errors: { '*': { NotFound: { means: 'gone', reason: 'NotFound' } } },
+    identity: ({ name, account, region }) => ({ names: [name], place: { account, region } }),
+    service: 'machines',
+    connect,
+    async teardown({ target: { name }, client, region, calls, progress, inSeconds }) {
+      const machines = client(region);
+      const look = () => calls.look('machines:Describe', () => machines.describe(name));
+      const first = await look();
+      if (first.means === 'gone') return gone('absent');
+      if (first.means !== 'done') return refused({ reason: first.reason, message: 'looking' });
+      const proof = calls.prove(first.value.tags);
+      if (!proof.owned) return refused(proof);
+      if (first.value.endsAt === undefined) {
+        const answer = await calls.destroy('machines:Terminate', () => machines.terminate(name));
+        if (answer.means !== 'done' && answer.means !== 'gone')
+          return refused({ reason: answer.reason, message: 'deleting' });
+      }
+      progress('the deletion has begun');
+      const last = await look();
+      if (last.means === 'gone') return gone('deleted');
+      return pending({ reason: 'Deleting', message: 'it is still there', retryAt: inSeconds(LOOK_AGAIN_SECONDS) });
+    },
+  });
+}
+
+function notFound(): never {
+  throw Object.assign(new Error('there is none of this name'), {
+    name: 'NotFound',
+    $metadata: { httpStatusCode: 404 },
+  });
+}

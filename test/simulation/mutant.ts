@@ -1,0 +1,56 @@
+/*
+ * A mutant: a copy of the product with one known-bad edit, loaded from a folder of its own.
+ * Called by mutants.test.ts; the edits themselves are in mutations.ts. An edit whose text no longer stands in the product
+ * exactly once is an error, so that the list cannot rot.
+ */
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Product } from './world-options.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** One known-bad edit. */
+export interface Mutation {
+  /** What the edit makes the product do. */
+  readonly what: string;
+  /** File of the product, from the root. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+  /** Id of the scenario that must catch it. */
+  readonly caughtBy: string;
+}
+
+/** A loaded mutant. */
+export interface Mutant {
+  readonly product: Product;
+  /** Removes its folder. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Makes and loads a mutant.
+ * @throws Error if the edit does not fit the product.
+ */
+export async function loadMutant({ what, file, from, to }: Omit<Mutation, 'caughtBy'>): Promise<Mutant> {
+  const text = await readFile(join(root, file), 'utf8');
+  const places = text.split(from).length - 1;
+  if (places !== 1) throw new Error(`mutating ${file} so that it ${what}: its text stands there ${places} times`);
+  const folder = await mkdtemp(join(tmpdir(), 'mutant-'));
+  await Promise.all([
+    ...['bridge', 'functions'].map((part) => cp(join(root, part), join(folder, part), { recursive: true })),
+    cp(join(root, 'package.json'), join(folder, 'package.json')),
+    symlink(join(root, 'node_modules'), join(folder, 'node_modules')),
+  ]);
+  await writeFile(
+    join(folder, file),
+    text.replace(from, () => to),
+  );
+  const load = (path: string) => import(pathToFileURL(join(folder, path)).href);
+  const [{ startBridge }, { createDispatch }]: [Pick<Product, 'startBridge'>, Pick<Product, 'createDispatch'>] =
+    await Promise.all([load('bridge/bridge.ts'), load('functions/dispatch.ts')]);
+  const dispose = async () => await rm(folder, { recursive: true, force: true });
+  return { product: { startBridge, createDispatch }, dispose };
+}

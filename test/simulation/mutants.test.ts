@@ -1,0 +1,66 @@
+/*
+ * The proof that the simulation bites: every known-bad edit of the product breaks the scenario that is named for it,
+ * and the product itself, loaded in the same way, breaks none of them.
+ */
+import { describe, expect, it } from 'vitest';
+import { fieldCases } from './cases.ts';
+import { deleteOne } from './deletion.ts';
+import { loadMutant, type Mutation } from './mutant.ts';
+import { mutations } from './mutations.ts';
+import { sweepSingles } from './sweep.ts';
+import type { Trap } from './trap.ts';
+import { overtakingTraps } from './traps-overtaking.ts';
+import { targetTraps } from './traps-targets.ts';
+import type { Product } from './world-options.ts';
+
+const withProduct = (product: Product | undefined) => (product === undefined ? {} : { product });
+
+const basics: readonly Trap[] = [
+  {
+    id: 'happy',
+    title: 'one deletion without faults',
+    async run(product) {
+      const world = await deleteOne({ seed: 1, ...withProduct(product) });
+      return world.promises.broken;
+    },
+  },
+  {
+    id: 'errors',
+    title: 'one deletion with an error at every call',
+    async run(product) {
+      const kinds = [{ kind: 'error', side: 'before' } as const];
+      return (await sweepSingles((faults) => deleteOne({ seed: 1, faults, ...withProduct(product) }), kinds)).broken;
+    },
+  },
+];
+const scenarios = [...basics, ...overtakingTraps, ...targetTraps, ...fieldCases];
+
+/** What is found broken in a mutant. */
+async function breakage(mutation: Omit<Mutation, 'caughtBy'>, traps: readonly Trap[]): Promise<readonly string[]> {
+  const mutant = await loadMutant(mutation);
+  try {
+    const found: string[] = [];
+    for (const { run } of traps) found.push(...(await run(mutant.product)));
+    return found;
+  } finally {
+    await mutant.dispose();
+  }
+}
+
+describe('the simulation', () => {
+  it.each(mutations)('catches a product that $what ($caughtBy)', { timeout: 60_000 }, async (mutation) => {
+    const named = scenarios.filter(({ id }) => id === mutation.caughtBy);
+    expect(await breakage(mutation, named)).not.toEqual([]);
+  });
+
+  it('finds nothing broken in a faithful copy', { timeout: 60_000 }, async () => {
+    const same = 'export function decide(';
+    const edit = { what: 'is the same', file: 'bridge/decide.ts', from: same, to: same };
+    expect((await breakage(edit, scenarios)).join('\n\n')).toBe('');
+  });
+
+  it('refuses an edit that does not fit the product any more', async () => {
+    const edit = { what: 'does nothing', file: 'bridge/decide.ts', from: 'no such text', to: '' };
+    await expect(loadMutant(edit)).rejects.toThrow('stands there 0 times');
+  });
+});

@@ -1,0 +1,164 @@
+/*
+ * One incarnation of a process (a bridge, or one run of a function) and the fault points that its port calls pass.
+ * Made by world.ts; the ports of cluster-port.ts, queue-port.ts and cloud-handler.ts go through `call`.
+ * A dead incarnation never acts again: its promises stay open, its timers do not fire, its calls do nothing.
+ */
+import type { Clock } from '../../bridge/ports.ts';
+import type { VirtualTime } from './clock.ts';
+
+/**
+ * What happens at a port call. `crash` ends the caller, `crash-others` every other process, `error` gives the caller an
+ * error for an answer, `stall` stops the whole caller for five minutes.
+ * `before`: the call has not taken effect yet (of `crash` and `error`: it never will). `after`: it has, the answer has
+ * not come (and of `crash` and `error` never will). `late`: as `after`, and the effect comes long after from the wire.
+ */
+export interface Kind {
+  readonly kind: 'crash' | 'crash-others' | 'error' | 'stall';
+  readonly side: 'before' | 'after' | 'late';
+}
+
+/** A fault at a call, by the number of the call in the world, from 0. */
+export interface Fault extends Kind {
+  readonly call: number;
+}
+
+/** What processes need of their world. */
+export interface Surroundings {
+  readonly time: VirtualTime;
+  readonly random: () => number;
+  /** Numbers a call and says what is to happen at it. */
+  passFaultPoint(process: SimulatedProcess, point: string): Kind | undefined;
+  /** Told of each call that goes out on the wire and of each that has arrived. */
+  onWire(change: 1 | -1, point: string): void;
+  /** Ends every other process. */
+  endOthers(process: SimulatedProcess): void;
+  /** Told when a process ends or stops by a fault. */
+  onFault(process: SimulatedProcess, kind: Kind['kind']): void;
+}
+
+/** Who a process is. `sender` is what the queue says of it, `skew` (ms) how far its clock is ahead. */
+export interface Identity {
+  readonly role: 'bridge' | 'function';
+  readonly name: string;
+  readonly sender: string;
+  readonly skew: number;
+}
+
+/** One port call: what it does to the model, and what the caller sees when the connection fails. */
+export interface PortCall<T> {
+  readonly point: string;
+  readonly effect: () => T;
+  readonly lost: () => Error;
+}
+
+/** Slowest way to a model and back, each, in ms. */
+const LATENCY_MAX_MS = 20;
+/** How long a stalled process stands still. */
+export const STALL_MS = 5 * 60_000;
+const LATE_MS = 90_000;
+
+/** One incarnation. */
+export class SimulatedProcess {
+  readonly identity: Identity;
+  readonly #world: Surroundings;
+  readonly #born: number;
+  #alive = true;
+  #calls = 0;
+  #resumesAt = 0;
+
+  constructor(world: Surroundings, identity: Identity) {
+    this.#world = world;
+    this.identity = identity;
+    this.#born = world.time.now();
+  }
+
+  get isAlive(): boolean {
+    return this.#alive;
+  }
+
+  /** Calls whose answer has not come yet. */
+  get callsInFlight(): number {
+    return this.#alive ? this.#calls : 0;
+  }
+
+  /** Ends it without a word. */
+  kill(): void {
+    this.#alive = false;
+  }
+
+  /** Its clock: may be off, and its timers end with it. */
+  clock(): Clock {
+    const { time } = this.#world;
+    return {
+      now: () => time.now() + this.identity.skew,
+      monotonic: () => time.now() - this.#born,
+      after: (ms, task) => this.later(ms, task),
+    };
+  }
+
+  /** Runs a task in this process after `ms`: not while it stands still, never once it is dead. */
+  later(ms: number, task: () => void): () => void {
+    const { time } = this.#world;
+    const run = () => {
+      if (!this.#alive) return;
+      const rest = this.#resumesAt - time.now();
+      if (rest > 0) time.after(rest, run);
+      else task();
+    };
+    return time.after(ms, run);
+  }
+
+  /** Makes a call through the fault points; never resolves once the process is dead. */
+  call<T>(call: PortCall<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const begin = () => this.#begin(call, resolve, reject);
+      if (this.#resumesAt > this.#world.time.now()) this.later(0, begin);
+      else if (this.#alive) begin();
+    });
+  }
+
+  #begin<T>({ point, effect, lost }: PortCall<T>, resolve: (value: T) => void, reject: (error: unknown) => void): void {
+    const { time, random } = this.#world;
+    const fault = this.#world.passFaultPoint(this, point);
+    const reach = 1 + random() * LATENCY_MAX_MS + (fault?.side === 'late' ? LATE_MS : 0);
+    const back = 1 + random() * LATENCY_MAX_MS;
+    this.#calls += 1;
+    const answer = (ms: number, settle: () => void) =>
+      this.later(ms, () => {
+        this.#calls -= 1;
+        settle();
+      });
+    if (fault !== undefined && fault.side !== 'after') this.#strike(fault);
+    if (fault?.side === 'before' && fault.kind === 'crash') return;
+    if (fault?.side === 'before' && fault.kind === 'error') {
+      answer(reach + back, () => reject(lost()));
+      return;
+    }
+    // What is on the wire arrives, whether or not its sender lives to hear the answer.
+    this.#world.onWire(1, point);
+    time.after(reach, () => {
+      this.#world.onWire(-1, point);
+      const settle = attempt(effect, resolve, reject);
+      if (fault?.side === 'after') this.#strike(fault);
+      answer(back, fault?.kind === 'error' ? () => reject(lost()) : settle);
+    });
+  }
+
+  #strike({ kind }: Kind): void {
+    if (!this.#alive) return;
+    if (kind === 'crash') this.kill();
+    if (kind === 'crash-others') this.#world.endOthers(this);
+    if (kind === 'stall') this.#resumesAt = this.#world.time.now() + STALL_MS;
+    this.#world.onFault(this, kind);
+  }
+}
+
+/** Lets the effect happen now; the returned function hands its answer over. */
+function attempt<T>(effect: () => T, resolve: (value: T) => void, reject: (error: unknown) => void): () => void {
+  try {
+    const value = effect();
+    return () => resolve(value);
+  } catch (error) {
+    return () => reject(error);
+  }
+}

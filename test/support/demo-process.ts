@@ -1,0 +1,86 @@
+/*
+ * The demo as a process with a temporary folder of its own, so that what it leaves can be told from everything else.
+ * Used by the tests of the demo.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, vi } from 'vitest';
+import { ProcessTree } from './process-tree.ts';
+
+const script = join(import.meta.dirname, '../../infra/demo.ts');
+/** A machine that does other things as well may take a few times what it takes alone. */
+const PATIENCE = { timeout: 90_000, interval: 50 };
+
+/** A running demo. */
+export class DemoProcess {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'demo-test-'));
+  readonly #process: ChildProcess;
+  readonly #tree: ProcessTree;
+  readonly #said = { stdout: '', stderr: '' };
+
+  constructor(...args: readonly string[]) {
+    const { FORCE_COLOR: _force, NO_COLOR: _no, ...env } = process.env;
+    const stdio = ['ignore', 'pipe', 'pipe'] as const;
+    this.#process = spawn(process.execPath, [script, ...args], {
+      env: { ...env, TMPDIR: this.#folder },
+      stdio: [...stdio],
+    });
+    for (const name of ['stdout', 'stderr'] as const) {
+      this.#process[name]?.setEncoding('utf8').on('data', (text: string) => {
+        this.#said[name] += text;
+      });
+    }
+    this.#tree = new ProcessTree(this.#process.pid ?? 0);
+  }
+
+  get stdout(): string {
+    return this.#said.stdout;
+  }
+
+  get stderr(): string {
+    return this.#said.stderr;
+  }
+
+  /** How many processes it has started so far, in all. */
+  get started(): number {
+    return this.#tree.size;
+  }
+
+  /** Waits for a condition; fails with all that was said when the demo ends before. */
+  async until(condition: () => boolean): Promise<void> {
+    await vi.waitUntil(() => condition() || this.#hasEnded(), PATIENCE);
+    if (!condition()) throw new Error(`the demo ended:\n${this.stdout}\n${this.stderr}`);
+  }
+
+  /** Ctrl-C. */
+  interrupt(): void {
+    this.#process.kill('SIGINT');
+  }
+
+  /** Waits for the end, checks that no process and no file of it is left, and gives the exit code. */
+  async endedCleanly(): Promise<number | null> {
+    if (!this.#hasEnded()) await once(this.#process, 'close');
+    this.#tree.stop();
+    // What was ended last may still be in the list for a moment.
+    await vi.waitFor(() => expect(this.#tree.survivors()).toEqual([]), { timeout: 5_000, interval: 50 });
+    expect(readdirSync(this.#folder)).toEqual([]);
+    return this.#process.exitCode;
+  }
+
+  /** Ends it in any case. */
+  async remove(): Promise<void> {
+    this.#tree.stop();
+    if (!this.#hasEnded()) {
+      this.#process.kill('SIGTERM');
+      await once(this.#process, 'close');
+    }
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #hasEnded(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null;
+  }
+}

@@ -1,0 +1,15 @@
+/*
+ * Reads a Prometheus text page, of the bridge or of the API server. Used by end-to-end tests.
+ */
+
+/** The sum of all samples of a metric that carry at least these labels; 0 when there is none. */
+export function sumOf(page: string, metric: string, labels: Readonly<Record<string, string>> = {}): number {
+  const wanted = Object.entries(labels).map(([name, value]) => `${name}="${value}"`);
+  let sum = 0;
+  for (const line of page.split('\n')) {
+    const [, name, inner = '', value] = /^([a-z_:]+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+    const has = inner.split(/,(?=[a-z_]+=")/);
+    if (name === metric && wanted.every((label) => has.includes(label))) sum += Number(value);
+  }
+  return sum;
+}

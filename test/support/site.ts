@@ -1,0 +1,195 @@
+/*
+ * A site for one file of end-to-end tests: the run's API server and cloud, with queues, namespace, API group and names of
+ * its own, so that files do not disturb one another. Functions and bridges started here end with it. With `tripwires`,
+ * what they say to the API server, SQS and S3 goes through proxies that a test can watch, cut and change.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import { stringify } from 'yaml';
+import { buildBridge, buildFunctions } from '../../infra/build.ts';
+import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
+import type { CloudClient } from '../../infra/local/cloud.ts';
+import type { FunctionProcess } from '../../infra/local/function-process.ts';
+import { type Site, startBridge, startFunction } from '../../infra/local/installation.ts';
+import type { KubeClient } from '../../infra/local/kube-client.ts';
+import { type Queues, startQueues } from '../../infra/local/queues.ts';
+import { createSystemQueues, type SystemQueues, systemSenders } from '../../infra/local/system-queues.ts';
+import { sharedCloud, sharedKube } from './e2e.ts';
+import { bucketKind, type Rules, ruleFor } from './site-kind.ts';
+import { startTripwire, type Tripwire } from './tripwire.ts';
+
+export interface SiteOptions {
+  /** A short DNS label; everything of this site carries it. */
+  readonly name: string;
+  readonly handlers?: readonly string[];
+  readonly tripwires?: boolean;
+  /** Runs what is shipped, bundled once for this site, instead of the sources. */
+  readonly bundled?: boolean;
+  /** Seconds until what was received and not deleted comes again; 60 for results, 1,800 for requests unless told. */
+  readonly resultVisibility?: number;
+  readonly requestVisibility?: number;
+  readonly maxReceiveCount?: number;
+}
+
+/** The proxies of a site. */
+export interface Wires {
+  readonly api: Tripwire;
+  readonly sqs: Tripwire;
+  readonly s3: Tripwire;
+}
+
+export interface TestSite extends Site {
+  readonly name: string;
+  readonly namespace: string;
+  readonly group: string;
+  /** As admin, past all tripwires. */
+  readonly admin: KubeClient;
+  /** Past all tripwires. */
+  readonly queueServer: Queues;
+  readonly s3: ReturnType<CloudClient['s3']>;
+  /** Throws when the site has none. */
+  wires(): Wires;
+  /**
+   * A bridge under its ServiceAccount's own few rights, ready unless told otherwise. Rules are chosen by the label `rule`
+   * of an object.
+   */
+  startBridge(rules?: Rules, until?: 'ready' | 'started'): Promise<BridgeProcess>;
+  /** The function of a handler; it may touch names that begin with the site's. */
+  startFunction(handler?: string): Promise<FunctionProcess>;
+  /** Has a process stopped at the end, if it still runs then. */
+  keep<T extends { stop(): Promise<void> }>(process: T): T;
+  /** What the bridges have logged. */
+  log(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const FAILURE_LINES = 25;
+
+/** Starts a site; stop it when the file is done. */
+export async function startSite(options: SiteOptions): Promise<TestSite> {
+  const stack = new AsyncDisposableStack();
+  try {
+    return await build(options, stack);
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise<TestSite> {
+  const { name, handlers = ['s3-bucket'], tripwires = false, bundled = false, ...layout } = options;
+  const keep = <T extends { stop(): Promise<void> }>(started: T): T => {
+    stack.defer(() => started.stop());
+    return started;
+  };
+  const folder = await mkdtemp(join(tmpdir(), 'finalizer-bridge-site-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const [kube, cloud] = [sharedKube(), sharedCloud()];
+  stack.defer(() => kube.close());
+  const s3 = cloud.s3();
+  stack.defer(async () => s3.destroy());
+  const queueServer = keep(await startQueues({ senders: systemSenders({ handlers, stage: name }) }));
+  const clusterUid = await kube.clusterUid();
+  const queues = await createSystemQueues(queueServer, { ...layout, handlers, stage: name, clusterUid });
+  const upstreams = { api: kube.url, sqs: queueServer.endpoint, s3: cloud.endpoint };
+  const wires = tripwires ? await startWires(upstreams, await readFile(kube.caFile, 'utf8'), keep) : undefined;
+  const { namespace, group, manifests } = bucketKind(name);
+  await kube.apply(manifests);
+  const entries = bundled ? await buildEntries(folder) : undefined;
+  const logFile = join(folder, 'bridge.log');
+  const seen: Site = {
+    ...(wires === undefined ? queues : behind(queues, wires.sqs.url)),
+    ...{ folder, clusterUid },
+    kube: wires === undefined ? kube : kubeBehind(kube, wires.api.url, folder),
+    queues: { endpoint: wires?.sqs.url ?? queueServer.endpoint, region: queueServer.region },
+    cloud: () => ({ endpoint: wires?.s3.url ?? cloud.endpoint }),
+  };
+  return {
+    ...seen,
+    ...{ name, namespace, group, admin: kube, queueServer, s3, keep },
+    wires: () => {
+      if (wires === undefined) throw new Error(`looking for the tripwires of ${name}: it has none`);
+      return wires;
+    },
+    startBridge: async (rules = { team: {} }, until = 'ready') => {
+      const kinds = [{ group, resource: 'buckets' }];
+      const written = Object.entries(rules).map(([rule, spec]) => ruleFor(group, rule, spec));
+      const entry = entries === undefined ? {} : { entry: entries.bridge };
+      const common = { kinds, account: name, logLevel: 'debug', logFile, ...entry };
+      const bridge = keep(await startBridge(seen, { ...common, rules: written }));
+      if (until === 'ready') await bridge.ready();
+      return bridge;
+    },
+    startFunction: async (handler = 's3-bucket') => {
+      const entry = entries === undefined ? {} : { entry: join(entries.functions, handler, 'index.mjs') };
+      return keep(await startFunction(seen, handler, { names: [`${name}-*`], ...entry }));
+    },
+    log: () => readFile(logFile, 'utf8').catch(() => ''),
+    stop: () => stack.disposeAsync(),
+  };
+}
+
+async function startWires(
+  upstreams: Readonly<Record<keyof Wires, string>>,
+  ca: string,
+  keep: (wire: Tripwire) => Tripwire,
+): Promise<Wires> {
+  const start = async (upstream: string) => keep(await startTripwire({ upstream, ca }));
+  return { api: await start(upstreams.api), sqs: await start(upstreams.sqs), s3: await start(upstreams.s3) };
+}
+
+/** The same queues, by the address of the proxy. */
+function behind(queues: SystemQueues, url: string): SystemQueues {
+  const moved = <T extends { readonly url: string }>(queue: T): T => ({
+    ...queue,
+    url: url + new URL(queue.url).pathname,
+  });
+  const handlers = Object.fromEntries(
+    Object.entries(queues.handlers).map(([name, one]) => [name, { ...one, requests: moved(one.requests) }]),
+  );
+  const handler = (name: string) => ({ ...queues.handler(name), requests: moved(queues.handler(name).requests) });
+  return { ...queues, handlers, handler, results: moved(queues.results) };
+}
+
+/** ServiceAccounts are made directly; what is done with their tokens goes through the proxy. */
+function kubeBehind(kube: KubeClient, server: string, folder: string): Site['kube'] {
+  const kubeconfigFor: KubeClient['kubeconfigFor'] = async ({ token, name }) => {
+    const file = join(folder, `${name}.kubeconfig`);
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      // The client library speaks plain HTTP only where it is told not to look at certificates.
+      clusters: [{ name: 'local', cluster: { server, 'insecure-skip-tls-verify': true } }],
+      users: [{ name, user: { token } }],
+      contexts: [{ name: 'local', context: { cluster: 'local', user: name } }],
+      'current-context': 'local',
+    };
+    await writeFile(file, stringify(config), { mode: 0o600 });
+    return file;
+  };
+  return {
+    apply: kube.apply,
+    kubeconfigFor,
+    serviceAccount: async (namespace, name) => {
+      const { token } = await kube.serviceAccount(namespace, name);
+      return { token, kubeconfig: await kubeconfigFor({ token, namespace, name: `${namespace}-${name}` }) };
+    },
+  };
+}
+
+async function buildEntries(folder: string): Promise<{ readonly bridge: string; readonly functions: string }> {
+  await buildBridge(join(folder, 'bridge'));
+  const { outDir } = await buildFunctions(join(folder, 'functions'), ['s3-bucket']);
+  return { bridge: join(folder, 'bridge', 'main.mjs'), functions: outDir };
+}
+
+/** Prints the end of the bridges' log below a test that failed. */
+export function logFailures(site: () => TestSite): void {
+  afterEach(async ({ task }) => {
+    if (task.result?.state !== 'fail') return;
+    const lines = (await site().log()).trimEnd().split('\n').slice(-FAILURE_LINES);
+    console.error(`The bridge's log before ${task.name} failed:\n${lines.join('\n')}`);
+  });
+}
