@@ -1,0 +1,134 @@
+/*
+ * The demo as a person or a script runs it: a process of its own with servers of its own. What it prints is held against
+ * what it must have done; afterwards no process and no file of it may be left (DemoProcess.endedCleanly).
+ */
+import { readFileSync } from 'node:fs';
+import { ListBucketsCommand } from '@aws-sdk/client-s3';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod/mini';
+import { readManifests } from '../../infra/demo/manifests.ts';
+import { connectCloud } from '../../infra/local/cloud.ts';
+import { DemoProcess } from '../support/demo-process.ts';
+
+/** A demo for the tests of a block. */
+function runDemo(...args: readonly string[]): () => DemoProcess {
+  let run: DemoProcess | undefined;
+  beforeAll(() => {
+    run = new DemoProcess(...args);
+  });
+  afterAll(async () => await run?.remove());
+  return () => {
+    if (run === undefined) throw new Error('the demo was not started');
+    return run;
+  };
+}
+
+describe('the demo with --json', () => {
+  const run = runDemo('--json');
+
+  it('deletes what is owned, holds and releases what is not, and leaves nothing running', async () => {
+    expect(await run().endedCleanly(), run().stderr).toBe(0);
+    // Servers, bridge and two functions, each with a shell that watches over it.
+    expect(run().started).toBeGreaterThanOrEqual(12);
+  });
+
+  it('prints one line with every count on stdout, and nothing else', () => {
+    expect(run().stdout).toMatch(/^\{.*\}\n$/);
+    const { seconds, ...counts } = z.parse(z.looseObject({ seconds: z.number() }), JSON.parse(run().stdout));
+    const objects = readManifests().objects.length;
+    expect(counts).toEqual({
+      deleted: objects,
+      gone: objects - 1,
+      held: 1,
+      released: 1,
+      finalizersRemoved: objects,
+      objectsLeft: 0,
+      // 3 times 300 files, deleted twice each time; and 3 files in each of the two small buckets that are owned.
+      bucketVersionsDeleted: 3 * 300 * (1 + 2) + 2 * 3,
+    });
+    expect(seconds).toBeGreaterThan(1);
+    expect(seconds).toBeLessThan(90);
+  });
+
+  it.each([
+    /Bucket\/logs .*held by finalizer-bridge\.dev\/team-buckets/,
+    /Bucket\/logs .*2,700 versions, 1,800 of them delete markers/,
+    /VirtualMachine\/builder .*is shutting-down; the function answered: pending/,
+    /Bucket\/legacy .*held: NotOwned: .*tag finalizer-bridge\.dev\/owner-uid is missing/,
+    /Bucket\/legacy .*Event Warning TeardownHeld/,
+    /until \d\d:\d\d:\d\d UTC/,
+    /annotate bucket\/legacy release\.finalizer-bridge\.dev\/team-buckets=[-0-9a-f]{36}\/now/,
+    /Bucket\/legacy .*s3:\/\/team-a-legacy is still there \(3 objects\)/,
+    /all as expected/,
+  ])('tells on stderr: %s', (told) => {
+    expect(run().stderr).toMatch(told);
+  });
+});
+
+describe('the demo with --keep', () => {
+  const run = runDemo('--keep');
+  const found = (pattern: RegExp) =>
+    z.parse(z.tuple([z.string(), z.string()]), pattern.exec(run().stdout)?.slice(0, 2))[1];
+
+  it('leaves a cluster and a cloud that answer where it says', async () => {
+    await run().until(() => run().stdout.includes('until Ctrl-C'));
+    const { server, ca, token } = accessIn(found(/KUBECONFIG=(\S+)/));
+    const dispatcher = new Agent({ connect: { ca } });
+    const url = `${server}/apis/storage.example.com/v1/namespaces/team-a/buckets`;
+    const { body } = await request(url, { dispatcher, headers: { authorization: `Bearer ${token}` } });
+    const list = z.parse(
+      z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })) }),
+      await body.json(),
+    );
+    await dispatcher.close();
+    const s3 = connectCloud(found(/--endpoint-url (\S+) s3 ls/)).s3();
+    const { Buckets = [] } = await s3.send(new ListBucketsCommand({}));
+    s3.destroy();
+    expect(list.items.map(({ metadata }) => metadata.name)).toEqual(['legacy', 'photos']);
+    expect(Buckets.map(({ Name }) => Name).toSorted()).toEqual(['team-a-legacy', 'team-a-photos']);
+  });
+
+  it('uses no colours in a pipe', () => {
+    expect(run().stdout).not.toContain('\u001b');
+  });
+
+  it('stops everything on Ctrl-C', async () => {
+    run().interrupt();
+    expect(await run().endedCleanly()).toBe(130);
+  });
+});
+
+describe('the demo that is interrupted while it starts', () => {
+  const run = runDemo('--json');
+
+  it('stops everything and says nothing on stdout', async () => {
+    await run().until(() => run().started >= 4);
+    run().interrupt();
+    expect(await run().endedCleanly()).toBe(130);
+    expect(run().stdout).toBe('');
+  });
+});
+
+describe('the demo with an argument that it does not know', () => {
+  const run = runDemo('--jsno');
+
+  it('refuses it before anything is started', async () => {
+    expect(await run().endedCleanly()).toBe(2);
+    expect(run().stderr).toMatch(/^demo: Unknown option '--jsno'/);
+    expect([run().stdout, run().started]).toEqual(['', 0]);
+  });
+});
+
+/** What a kubeconfig with one user says. */
+function accessIn(file: string): { readonly server: string; readonly ca: string; readonly token: string } {
+  const cluster = z.object({ server: z.string(), 'certificate-authority': z.string() });
+  const kubeconfig = z.object({
+    clusters: z.tuple([z.object({ cluster })]),
+    users: z.tuple([z.object({ user: z.object({ token: z.string() }) })]),
+  });
+  const { clusters, users } = z.parse(kubeconfig, parse(readFileSync(file, 'utf8')));
+  const { server, 'certificate-authority': authority } = clusters[0].cluster;
+  return { server, ca: readFileSync(authority, 'utf8'), token: users[0].user.token };
+}
