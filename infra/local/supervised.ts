@@ -4,7 +4,7 @@
  * Used for etcd, kube-apiserver, the cloud emulator, function hosts and the queue process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -39,7 +39,7 @@ export interface SupervisedOptions {
   /** The child's whole environment. */
   readonly env: Environment;
   readonly cwd?: string;
-  /** Takes standard error, and standard output as well unless `announces`. Appended to. */
+  /** Takes standard error and standard output, without the announcement. Appended to. */
   readonly logFile: string;
   /** The child prints a first line on standard output when it is ready. */
   readonly announces?: boolean;
@@ -79,7 +79,9 @@ export async function startSupervised(options: SupervisedOptions): Promise<Super
     env: { ...env },
     ...(cwd === undefined ? {} : { cwd }),
   });
-  closeSync(log);
+  // Open until the last word was taken down, also when the file has been removed meanwhile.
+  if (shell.stdout === null) closeSync(log);
+  else shell.stdout.once('close', () => setImmediate(() => closeSync(log)));
   // The child may be gone before the pipe is; that is not this process's fault to die of.
   shell.stdin?.on('error', () => undefined);
   alive.add(shell);
@@ -91,11 +93,12 @@ export async function startSupervised(options: SupervisedOptions): Promise<Super
     });
   });
   exited.catch(() => undefined);
+  // What follows the announcement is log as well; an append in between lines keeps both readable.
   const firstLine = announces
-    ? readFirstLine(name, shell.stdout, exited)
+    ? readFirstLine(name, shell.stdout, { exited, onMore: (line) => writeSync(log, `${line}\n`) })
     : Promise.reject(new Error(`${name} announces nothing`));
   firstLine.catch(() => undefined);
-  const pid = Number.parseInt(await readFirstLine(name, pipeOf(shell), exited), 10);
+  const pid = Number.parseInt(await readFirstLine(name, pipeOf(shell), { exited }), 10);
   return { name, pid, exited, firstLine, ...controls(shell, { pid, exited, logFile }) };
 }
 
@@ -146,13 +149,22 @@ function killIfThere(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function readFirstLine(name: string, stream: Readable | null, exited: Promise<number>): Promise<string> {
+interface Reading {
+  readonly exited: Promise<number>;
+  readonly onMore?: (line: string) => void;
+}
+
+function readFirstLine(name: string, stream: Readable | null, { exited, onMore }: Reading): Promise<string> {
   return new Promise((resolve, reject) => {
     if (!stream) return reject(new Error(`starting ${name}: no pipe to it`));
     const lines = createInterface({ input: stream });
-    // Later lines are read and dropped, so that the child never blocks on a full pipe.
-    lines.on('line', resolve);
-    // The end of the pipe, not of the process: a process that ends at once may be seen to end before its line is read.
+    let isFirst = true;
+    // Later lines are read in any case, so that the child never blocks on a full pipe.
+    lines.on('line', (line) => {
+      if (isFirst) resolve(line);
+      else onMore?.(line);
+      isFirst = false;
+    });
     lines.once('close', () => {
       exited.then((code) => reject(new Error(`${name} ended with code ${code} before it said anything`)), reject);
     });
