@@ -1,5 +1,6 @@
 /*
  * The configuration is closed and dies early: every fault at once, each with its path, and nothing unknown let through.
+ * Files are real ones in a private folder; what rules themselves may say is in rules.test.ts.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

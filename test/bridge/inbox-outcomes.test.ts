@@ -1,5 +1,6 @@
 /*
  * What a result leaves in the memory of its deletion: gones and their age, refusals, progress, and what was asked for.
+ * Whom the bridge believes and what it acknowledges is in inbox.test.ts; what is decided from it in decide.test.ts.
  */
 import { describe, expect, it } from 'vitest';
 import { CLOCK_SKEW_MS, type Outcome } from '../../bridge/contract.ts';

@@ -1,5 +1,6 @@
 /*
  * What the watches see becomes work: pending deletions, claims, doubts. And what is no work leaves no trace.
+ * Called here as a watcher would call it; the watcher itself is in watch.test.ts, what claims do in claims.test.ts.
  */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Claims } from '../../bridge/claims.ts';

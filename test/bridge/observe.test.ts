@@ -1,5 +1,6 @@
 /*
  * What decide is told: what a record brings back, what counts as asked for, and until when a request may still run.
+ * The rules are real ones, the object and the memory of it plain data.
  */
 import { describe, expect, it } from 'vitest';
 import {
@@ -100,6 +101,13 @@ describe('a target', () => {
     expect(observed({ knowsAllSent: false, seen }).seen.map(({ requested }) => requested)).toEqual([true, false]);
   });
 
+  it('is not the only thing that may be invalid: so may the policy, which then says why', () => {
+    expect(observed({}, { rule: ruleOf({ policy: 'object.spec.bucket' }) }).rule).toMatchObject({
+      ...{ policy: 'Invalid', policyDetail: 'policy: the policy is "b", neither "Delete" nor "Retain"' },
+    });
+    expect(observed().rule).toMatchObject({ policy: 'Delete', policyDetail: '' });
+  });
+
   it('that is missing or invalid is not remembered', () => {
     expect(observed({}, { spec: {} })).toMatchObject({ seen: [], rule: { target: { kind: 'missing' } } });
     const empty = observed({}, { spec: { bucket: '' } });
@@ -130,9 +138,17 @@ describe('a record', () => {
   });
 
   it('takes nothing back that this process knows better', () => {
-    const meta = recorded({ targets: [{ ...target, requested: false, started: false }], firstPublished: stamp(START) });
-    const see = observed({ meta, seen: [target], firstPublished: START + 1, retries: 5 });
-    expect(see).toMatchObject({ seen: [target, {}], firstPublished: START + 1, retries: 5 });
+    const refusal = { target: A, rule: B, attempt: 1, retry: 1, reason: 'NotOwned', message: 'another owner' };
+    const meta = recorded({
+      ...{ targets: [{ ...target, requested: false, started: false }], firstPublished: stamp(START), retry: 'old' },
+      refused: { ...refusal, due: stamp(START) },
+    });
+    const newer = { ...refusal, attempt: 2, reason: 'Retained', dueAt: START + 1 };
+    const standing = { phase: 'Held' as const, reason: 'Retained', message: 'locked', since: START };
+    const known = { firstPublished: START + 1, retries: 5, refusal: newer };
+    const pending = pendingOf({ meta, seen: [target], retryHandled: 'new', standing, ...known });
+    expect(observed({}, { pending })).toMatchObject({ seen: [target, {}], ...known });
+    expect(pending).toMatchObject({ retryHandled: 'new', standing });
   });
 
   it('is read once: what is written later is this process’s own', () => {

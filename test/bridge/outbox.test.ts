@@ -1,5 +1,6 @@
 /*
  * Sending requests: batches by count and by bytes, an account of every entry, and a last question before each call.
+ * The queue is a fake; how SQS answers and what of that is believed is in sqs.test.ts.
  */
 import { describe, expect, it } from 'vitest';
 import { BATCH_MAX_BYTES, BATCH_MAX_ENTRIES, type OnCall, Outbox, type Outgoing } from '../../bridge/outbox.ts';

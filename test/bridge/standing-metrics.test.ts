@@ -1,5 +1,6 @@
 /*
  * The gauges of what is pending: computed anew at each reading, by rule and reason.
+ * Read back from the metrics themselves, as a scrape would.
  */
 import { expect, it } from 'vitest';
 import { createMetrics } from '../../bridge/metrics.ts';

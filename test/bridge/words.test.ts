@@ -1,5 +1,6 @@
 /*
- * Words of a person in annotations, and who sent a message: both are believed only when they name exactly the right one.
+ * Words of a person in annotations, and who sent a message:
+ * both are believed only when they name exactly the right one.
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

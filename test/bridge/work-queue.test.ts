@@ -1,5 +1,6 @@
 /*
  * The per-object queue over virtual time: one run of a key at a time, many causes one run, back-off per key.
+ * A test sees each run begin and ends it by hand.
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -182,6 +183,8 @@ describe('stopping', () => {
     await bench.end('a', bench.clock.now() + 10);
     await stopped;
     bench.queue.add('d');
+    bench.queue.addAt('e', bench.clock.now() + 10);
+    expect(bench.clock.due).toEqual([]);
     await bench.clock.advance(1_000);
     expect(bench.begun).toEqual(['a']);
   });

@@ -16,10 +16,13 @@ import { appendFileSync, mkdirSync, writeFileSync, existsSync, readFileSync } fr
 const log = (line) => appendFileSync(process.env.NPM_LOG, line + '\\n');
 log('begin ' + process.cwd() + ' ' + process.argv.slice(2).join(' '));
 const plan = process.env.NPM_PLAN ?? '';
+const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+if (plan === 'left out') lock.packages = {};
 if (plan === 'unreachable') { console.error('npm error code ECONNREFUSED'); process.exit(1); }
 process.on('SIGTERM', () => { log('interrupted'); process.exit(0); });
 await new Promise((done) => setTimeout(done, plan === 'slow' ? 60_000 : 60));
 mkdirSync('node_modules', { recursive: true });
+writeFileSync('node_modules/.package-lock.json', JSON.stringify(lock));
 if (existsSync('packaged')) {
   const folder = 'node_modules/node-' + process.platform + '-' + process.arch + '/bin';
   mkdirSync(folder, { recursive: true });
@@ -27,6 +30,11 @@ if (existsSync('packaged')) {
 }
 log('end');
 `;
+
+/** A lock file over packages given by path. */
+export function lockOf(packages: Readonly<Record<string, object>>): string {
+  return JSON.stringify({ lockfileVersion: 3, packages });
+}
 
 /** How a started script ended. */
 export interface Ended {
@@ -54,7 +62,7 @@ export class BootProject {
     cpSync(join(root, 'infra/boot.mjs'), join(this.folder, 'infra/boot.mjs'));
     cpSync(join(root, 'infra/boot'), join(this.folder, 'infra/boot'), { recursive: true });
     this.write('package.json', JSON.stringify({ name: 'project', type: 'module', engines: { node: engines } }));
-    this.write('package-lock.json', JSON.stringify({ lockfileVersion: 3, packages: {} }));
+    this.write('package-lock.json', lockOf({ 'node_modules/a': { version: '1.0.0' } }));
     this.write('entry.ts', entry);
     mkdirSync(this.bin);
     if (npm) this.write('path/npm', NPM, 0o755);
@@ -69,7 +77,10 @@ export class BootProject {
   /** A toolchain package whose Node.js is the given shell script. */
   writeToolchain(packages: Readonly<Record<string, string>>, script: string): void {
     this.write('infra/toolchain/package.json', JSON.stringify({ optionalDependencies: packages }));
-    this.write('infra/toolchain/package-lock.json', JSON.stringify({ lockfileVersion: 3, packages: {} }));
+    this.write(
+      'infra/toolchain/package-lock.json',
+      lockOf({ 'node_modules/node': { version: '99.9.9', optional: true, os: [process.platform] } }),
+    );
     this.write('infra/toolchain/packaged', script);
   }
 

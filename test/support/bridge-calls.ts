@@ -1,5 +1,6 @@
 /*
- * Points in the bridge's conversation with the API server, as a tripwire sees them. Used by end-to-end tests.
+ * Points in the bridge's conversation with the API server, as a tripwire sees them. Used by end-to-end tests; those in
+ * conversations with SQS and S3 are in cloud-calls.ts.
  */
 import { z } from 'zod/mini';
 import type { Passing, Point } from './tripwire.ts';

@@ -1,5 +1,6 @@
 /*
- * Points in conversations with SQS and S3, as a tripwire sees them. Used by the kill-point tests.
+ * Points in conversations with SQS and S3, as a tripwire sees them. Used by end-to-end tests; those in the conversation
+ * with the API server are in bridge-calls.ts.
  */
 import { z } from 'zod/mini';
 import type { Passing, Point } from './tripwire.ts';
@@ -14,19 +15,26 @@ interface QueueCall {
 
 /** A call about a queue; a receive counts only when something was received. */
 export function queueCall({ operation, queueUrl }: QueueCall, phase: Point['phase']): Point {
+  const isReceive = operation === 'ReceiveMessage';
   return {
     phase,
     matches: (passing) =>
-      passing.operation === operation && isAbout(passing, queueUrl) && (operation !== 'ReceiveMessage' || has(passing)),
+      passing.operation === operation && isAbout(passing, queueUrl) && (!isReceive || receivedBy(passing) > 0),
   };
+}
+
+/** A receive that brings so many messages at once. */
+export function receipt(queueUrl: string, count: number): Point {
+  const { phase, matches } = queueCall({ operation: 'ReceiveMessage', queueUrl }, 'answered');
+  return { phase, matches: (passing) => matches(passing) && receivedBy(passing) === count };
 }
 
 function isAbout({ body }: Passing, queueUrl: string): boolean {
   return z.parse(named, JSON.parse(body)).QueueUrl === queueUrl;
 }
 
-function has({ phase, answer }: Passing): boolean {
-  return phase === 'answered' && z.parse(received, JSON.parse(answer)).Messages.length > 0;
+function receivedBy({ phase, answer }: Passing): number {
+  return phase === 'answered' ? z.parse(received, JSON.parse(answer)).Messages.length : 0;
 }
 
 /** A call about a bucket: `GET ?tagging`, `POST ?delete`, `DELETE` of the bucket itself. */

@@ -1,5 +1,6 @@
 /*
- * Reads a Prometheus text page, of the bridge or of the API server. Used by end-to-end tests.
+ * Reads a Prometheus text page, of the bridge or of the API server: what these say of themselves is what their users see.
+ * Used by end-to-end tests.
  */
 
 /** The sum of all samples of a metric that carry at least these labels; 0 when there is none. */
