@@ -1,4 +1,7 @@
-/* The real clock port: the only file of the bridge that reads time or sets timers. Plugged in by main.ts. */
+/*
+ * The real clock port: the only file of the bridge that reads time or sets timers.
+ * Plugged in by main.ts; everything else is given the port.
+ */
 import type { Clock } from './ports.ts';
 
 /** The machine's clock. Timers do not keep the process alive by themselves. */

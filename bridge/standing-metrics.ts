@@ -1,4 +1,7 @@
-/* Gauges of what is pending, computed when metrics are read rather than kept up to date. Called by server.ts. */
+/*
+ * Gauges of what is pending, computed when metrics are read rather than kept up to date.
+ * Called by server.ts for each scrape.
+ */
 import { deletionBegan } from './contract.ts';
 import type { Metrics } from './metrics.ts';
 import type { Pending } from './pending.ts';

@@ -1,0 +1,130 @@
+// @ts-check
+/*
+ * A lock between processes, so that two bootstraps at once never install over one another.
+ * Used by packages.mjs. The lock is a directory that is renamed into place with its owner's name already inside, so
+ * there is no moment at which it is held by nobody known; a dead owner's lock is renamed away, once only.
+ */
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { BootError, say } from './say.mjs';
+
+const POLL_MS = 200;
+const HEARTBEAT_MS = 2_000;
+/** A live pid says nothing when it belongs to another machine, or was given to another process; silence does. */
+const SILENT_MS = 600_000;
+
+/** @typedef {{ pid: number, host: string, token: string }} Owner */
+
+/**
+ * Does work while holding the lock `name` in `directory`; waits for as long as another process holds it.
+ * @template T
+ * @param {string} directory
+ * @param {string} name
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function withLock(directory, name, work) {
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, name);
+  const mine = { pid: process.pid, host: hostname(), token: randomUUID() };
+  await acquire(path, mine);
+  const heartbeat = setInterval(() => touch(path), HEARTBEAT_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(heartbeat);
+    // Moved away first: what is removed file by file would, half gone, be a lock without an owner.
+    const leaving = `${path}.${mine.token}`;
+    if (readOwner(path)?.token === mine.token) renameSync(path, leaving);
+    rmSync(leaving, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {string} path
+ * @param {Owner} mine
+ */
+async function acquire(path, mine) {
+  const prepared = `${path}.${mine.token}`;
+  mkdirSync(prepared);
+  writeFileSync(ownerFile(prepared), JSON.stringify(mine));
+  let told = false;
+  while (!moved(prepared, path)) {
+    if (!existsSync(prepared)) throw new BootError(`locking ${path}: ${prepared} was removed meanwhile`);
+    const owner = readOwner(path);
+    if (owner !== null && isGone(path, owner)) {
+      // The dead owner's token is in the new name, and a directory that is not empty is never replaced: of all who
+      // saw the dead lock only one can move it, and nobody can move the lock that comes after it.
+      moved(path, `${path}.dead-${owner.token}`);
+      continue;
+    }
+    if (!told && owner !== null) say(`waiting for another run (process ${owner.pid}) that is installing`);
+    told = true;
+    await delay(POLL_MS);
+  }
+}
+
+/**
+ * @param {string} from
+ * @param {string} to
+ */
+function moved(from, to) {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (['ENOTEMPTY', 'EEXIST', 'ENOENT', 'EPERM'].includes(codeOf(error))) return false;
+    throw error;
+  }
+}
+
+/** @param {string} path */
+function ownerFile(path) {
+  return join(path, 'owner.json');
+}
+
+/**
+ * @param {string} path
+ * @returns {Owner | null}
+ */
+function readOwner(path) {
+  try {
+    return JSON.parse(readFileSync(ownerFile(path), 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {string} path
+ * @param {Owner} owner
+ */
+function isGone(path, owner) {
+  if (owner.host === hostname()) {
+    try {
+      process.kill(owner.pid, 0);
+    } catch (error) {
+      if (codeOf(error) === 'ESRCH') return true;
+    }
+  }
+  const touched = statSync(ownerFile(path), { throwIfNoEntry: false })?.mtimeMs;
+  return touched !== undefined && Date.now() - touched > SILENT_MS;
+}
+
+/** @param {string} path */
+function touch(path) {
+  const now = new Date();
+  try {
+    utimesSync(ownerFile(path), now, now);
+  } catch {
+    // The lock was taken from a process that slept too long; the work itself says what became of it.
+  }
+}
+
+/** @param {unknown} error */
+function codeOf(error) {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}

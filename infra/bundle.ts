@@ -1,0 +1,102 @@
+/*
+ * Makes one self-contained, minified ES module of an entry and all that it really uses, with esbuild.
+ * Called by build.ts for the bridge and for each function. Equal sources give equal bytes, wherever the tree lies.
+ */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+
+const root = join(import.meta.dirname, '..');
+
+// Packages of CommonJS form call require() for Node's own modules; an ES module has none unless it makes one.
+const REQUIRE =
+  "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
+
+/** What was made: the file, relative to the tree it was made from, and its size. */
+export interface Bundle {
+  readonly name: string;
+  /** Absolute path of the module; its source map lies beside it. */
+  readonly file: string;
+  /** Size in bytes, minified, without the source map. */
+  readonly bytes: number;
+}
+
+/** What to bundle. */
+export interface BundleRequest {
+  readonly name: string;
+  /** A file of the tree, or the text of a module whose imports are relative to the tree's root. */
+  readonly entry: { readonly file: string } | { readonly text: string };
+  /** Absolute path of the module to write. */
+  readonly outfile: string;
+}
+
+/**
+ * Bundles and writes one module, its source map and the licence texts of what is in it.
+ * @throws Error naming the bundle; esbuild's messages, each with its place, are its text
+ */
+export async function bundle({ name, entry, outfile }: BundleRequest): Promise<Bundle> {
+  const source: BuildOptions =
+    'file' in entry
+      ? { entryPoints: [join(root, entry.file)] }
+      : { stdin: { contents: entry.text, resolveDir: root, sourcefile: `${name}.ts`, loader: 'ts' } };
+  const result = await build({
+    ...source,
+    // Nothing is written there: the source map names files relative to it, and is to be the same wherever it goes.
+    outfile: join(root, 'build', name, 'module.mjs'),
+    absWorkingDir: root,
+    bundle: true,
+    minify: true,
+    treeShaking: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22',
+    // The ES module form of a package first: only that can be shaken.
+    mainFields: ['module', 'main'],
+    banner: { js: REQUIRE },
+    legalComments: 'external',
+    sourcemap: 'external',
+    write: false,
+    logLevel: 'silent',
+    plugins: [freeOfSideEffects('@kubernetes/client-node')],
+  }).catch((cause: unknown) => {
+    throw new Error(`bundling ${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  });
+  await rm(dirname(outfile), { recursive: true, force: true });
+  await mkdir(dirname(outfile), { recursive: true });
+  let bytes = 0;
+  for (const { path, contents } of result.outputFiles) {
+    const extra = basename(path).slice('module.mjs'.length);
+    await writeFile(`${outfile}${extra}`, contents);
+    if (extra === '') bytes = contents.byteLength;
+  }
+  return { name, file: outfile, bytes };
+}
+
+/** A bundle on one line: its size and where it lies. */
+export function describe({ file, bytes }: Bundle): string {
+  return `${(bytes / 1000).toFixed(0).padStart(6)} KB  ${relative(root, file)}`;
+}
+
+/**
+ * Lets esbuild drop every module of a package that nobody uses. The Kubernetes client does not say so of itself, and its
+ * hundreds of generated API and model classes cost 50 MB of memory and half a second at start.
+ */
+function freeOfSideEffects(packageName: string): Plugin {
+  const inside = `/node_modules/${packageName}/`;
+  const entrance = new RegExp(`^${packageName}(/|$)`);
+  return {
+    name: 'free-of-side-effects',
+    setup({ onResolve, resolve }) {
+      onResolve({ filter: entrance }, async ({ path, importer, namespace, resolveDir, kind, pluginData }) => {
+        // Resolving asks this plugin again; the mark says that it is on its own errand.
+        if (pluginData === packageName) return undefined;
+        const found = await resolve(path, { importer, namespace, resolveDir, kind, pluginData: packageName });
+        return { path: found.path, errors: found.errors, warnings: found.warnings, sideEffects: false };
+      });
+      // Its own modules name each other by file; asking esbuild for each of a thousand would take seconds.
+      onResolve({ filter: /^\.\.?\/.*\.js$/ }, ({ path, importer, resolveDir }) =>
+        importer.includes(inside) ? { path: join(resolveDir, path), sideEffects: false } : undefined,
+      );
+    },
+  };
+}

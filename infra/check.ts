@@ -1,0 +1,8 @@
+/*
+ * Entry of `npm run check`: what is known within a minute and without servers: format, lint, types, unit tests.
+ * For use between two edits; `npm test` (test.ts) is the whole.
+ */
+import { runEntry } from './tool.ts';
+import { staticChecks, unitTests, verify } from './verify.ts';
+
+await runEntry(() => verify([...staticChecks, unitTests]));

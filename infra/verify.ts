@@ -1,0 +1,96 @@
+/*
+ * Runs checks one after the other and closes with one line that counts them: every test case is one, every static
+ * check is one. Called by test.ts and check.ts; the tests themselves are run by vitest, counted by tally-reporter.ts.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { nothing, plus, type Tally, tallySchema } from './tally.ts';
+import { runTool } from './tool.ts';
+
+/** One check: a name for the person who waits, and a run that counts what it found. */
+export interface Check {
+  readonly name: string;
+  readonly run: () => Promise<Tally>;
+}
+
+// Biome's `ci` colours its words letter by letter, also in a pipe.
+const colours = process.stdout.isTTY ? '--colors=force' : '--colors=off';
+
+/** Format, lint and types. */
+export const staticChecks: readonly Check[] = [
+  { name: 'format and lint', run: () => asOne('biome', ['ci', '--error-on-warnings', colours, '.']) },
+  { name: 'types', run: () => asOne('tsc', ['-p', '.']) },
+];
+
+/** All tests that need no server. */
+export const unitTests: Check = { name: 'unit tests', run: () => vitest('unit') };
+
+/** The tests on real servers, which they share. */
+export const endToEndTests: Check = { name: 'end-to-end tests', run: () => vitest('e2e') };
+
+/**
+ * Runs every check, also after one has failed, so that one run tells all; prints the closing line last.
+ * @returns the exit code: 0 only if something was tested and nothing failed
+ */
+export async function verify(checks: readonly Check[]): Promise<number> {
+  let total: Tally = nothing;
+  const failed: string[] = [];
+  for (const { name, run } of checks) {
+    console.log(`\n== ${name}`);
+    const began = performance.now();
+    const tally = await run();
+    total = plus(total, tally);
+    if (tally.failed > 0) failed.push(name);
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    console.log(`== ${name}: ${tally.failed > 0 ? `${tally.failed} FAILED` : 'ok'} (${seconds} s)`);
+  }
+  if (failed.length > 0) console.log(`\nFailed: ${failed.join(', ')}`);
+  console.log(`\n${closingLine(total)}`);
+  return total.failed === 0 && total.passed > 0 ? 0 : 1;
+}
+
+/** `N passed, N failed`, and `, N skipped` if any. */
+export function closingLine({ passed, failed, skipped }: Tally): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
+
+async function asOne(tool: string, args: readonly string[]): Promise<Tally> {
+  const code = await runTool(tool, args);
+  return code === 0 ? { ...nothing, passed: 1 } : { ...nothing, failed: 1 };
+}
+
+async function vitest(project: string): Promise<Tally> {
+  const folder = mkdtempSync(join(tmpdir(), 'finalizer-bridge-test-'));
+  try {
+    const file = join(folder, 'tally.json');
+    // An interrupted vitest ends at once and tears nothing down; so what its tests leave lies in a folder of this run.
+    const env = { FINALIZER_BRIDGE_TALLY: file, TMPDIR: folder };
+    const code = await runTool('vitest', ['run', '--project', project], env);
+    return judge({ project, code, tally: existsSync(file) ? readTally(file) : null });
+  } finally {
+    // Servers that are still ending may write once more.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  }
+}
+
+function readTally(file: string): Tally {
+  return tallySchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+}
+
+/** What a run of tests is worth: a runner that broke, or that ran nothing, is a failure of its own. */
+export function judge({ project, code, tally }: { project: string; code: number; tally: Tally | null }): Tally {
+  if (tally === null) {
+    console.log(`The ${project} tests did not run to their end (vitest ended with ${code}).`);
+    return { ...nothing, failed: 1 };
+  }
+  if (tally.passed + tally.failed === 0) {
+    console.log(`Not one of the ${project} tests was executed.`);
+    return { ...tally, failed: 1 };
+  }
+  if (code !== 0 && tally.failed === 0) {
+    console.log(`The ${project} tests passed, but vitest ended with ${code}.`);
+    return { ...tally, failed: 1 };
+  }
+  return tally;
+}

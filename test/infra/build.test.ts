@@ -1,0 +1,127 @@
+/*
+ * What the build makes, looked at as those who get it do: bundles started under plain Node.js without the tree, and
+ * the npm package imported and type-checked from a project of its own.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sha256Hex } from '../../bridge/contract.ts';
+import { type Bundles, buildBridge, buildFunctions, buildPackage } from '../../infra/build.ts';
+import { root } from '../support/tracked-files.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'build-test-'));
+const BUILD_TIME_MS = 60_000;
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Starts Node.js in an empty environment, outside the tree. */
+function node(...args: readonly string[]) {
+  return spawnSync(process.execPath, args, { cwd: folder, env: {}, encoding: 'utf8' });
+}
+
+/** The digest of each file; a difference in bytes would fill the screen. */
+function digestsOf(made: Bundles): readonly string[] {
+  return [...filesOf(made)].map(([name, text]) => `${name} ${sha256Hex(text)}`);
+}
+
+function filesOf({ outDir }: Bundles): ReadonlyMap<string, string> {
+  const names = readdirSync(outDir, { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name));
+  return new Map(names.sort().map((name) => [name, readFileSync(join(outDir, name), 'utf8')]));
+}
+
+describe('the bridge', () => {
+  let made: Bundles;
+  beforeAll(async () => {
+    made = await buildBridge(join(folder, 'bridge'));
+  }, BUILD_TIME_MS);
+
+  it('is one module that starts with no package beside it', () => {
+    const { stderr, status } = node(join(made.outDir, 'main.mjs'));
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/^usage: /)]);
+  });
+
+  it('leaves out the APIs of the Kubernetes client that it does not use', () => {
+    const text = filesOf(made).get('main.mjs');
+    expect(['KUBECONFIG', '/apis/autoscaling/v2'].map((word) => text?.includes(word))).toEqual([true, false]);
+  });
+
+  it('has equal bytes when it is built again elsewhere', async () => {
+    const again = await buildBridge(join(folder, 'again/bridge'));
+    expect(digestsOf(again)).toEqual(digestsOf(made));
+  });
+});
+
+describe('the functions', () => {
+  let made: Bundles;
+  beforeAll(async () => {
+    made = await buildFunctions(join(folder, 'functions'));
+  }, BUILD_TIME_MS);
+
+  it.each([
+    ['s3-bucket', 'ListObjectVersions', 'TerminateInstances', 750_000],
+    ['ec2-instance', 'TerminateInstances', 'ListObjectVersions', 1_800_000],
+  ])('have %s in a module of its own, without the others, within its size', (name, own, other, most) => {
+    const bundle = made.bundles.find((one) => one.name === name);
+    const text = filesOf(made).get(`${name}/index.mjs`);
+    expect([own, other].map((word) => text?.includes(word))).toEqual([true, false]);
+    expect(bundle?.bytes).toBe(Buffer.byteLength(text ?? ''));
+    expect(bundle?.bytes).toBeLessThan(most);
+  });
+
+  it('F2: load under plain Node.js, as far as reading the configuration that is not there', () => {
+    for (const { file } of made.bundles) {
+      const { stderr } = node('--input-type=module', '--eval', `await import(${JSON.stringify(file)})`);
+      expect(stderr).toMatch(/ConfigError\]?: reading FINALIZER_BRIDGE_CONFIG: the variable is not set/);
+    }
+  });
+
+  it('have equal bytes when they are built again elsewhere', async () => {
+    const again = await buildFunctions(join(folder, 'again/functions'));
+    expect(digestsOf(again)).toEqual(digestsOf(made));
+  });
+
+  it('are refused when the registry has no such handler', async () => {
+    await expect(buildFunctions(join(folder, 'none'), ['no-such'])).rejects.toThrow('the registry has no such handler');
+  });
+});
+
+describe('the npm package', () => {
+  const project = join(folder, 'project');
+  beforeAll(async () => {
+    const modules = join(project, 'node_modules');
+    const installed = join(modules, 'finalizer-bridge');
+    mkdirSync(installed, { recursive: true });
+    await buildPackage(join(installed, 'dist'));
+    cpSync(join(root, 'package.json'), join(installed, 'package.json'));
+    for (const name of readdirSync(join(root, 'node_modules')).filter((name) => !name.startsWith('.'))) {
+      symlinkSync(join(root, 'node_modules', name), join(modules, name));
+    }
+    writeFileSync(join(project, 'package.json'), JSON.stringify({ type: 'module' }));
+    writeFileSync(
+      join(project, 'own.ts'),
+      `import { decodeRequest, type Request } from 'finalizer-bridge/contract';
+       import { defineHandler, gone } from 'finalizer-bridge/functions';
+       import * as testing from 'finalizer-bridge/testing';
+       const decoded = decodeRequest('{}');
+       const request: Request | null = decoded.ok ? decoded.message : null;
+       console.log(decoded.ok, request, typeof defineHandler, typeof gone, Object.keys(testing).length > 0);`,
+    );
+  }, BUILD_TIME_MS);
+
+  it('is imported by its three entrances under plain Node.js', () => {
+    const { stdout, stderr } = node(join(project, 'own.ts'));
+    expect([stdout, stderr]).toEqual(['false null function function true\n', '']);
+  });
+
+  it('has types that a strict project can use', () => {
+    const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node'];
+    const { stdout, status } = spawnSync(
+      process.execPath,
+      [join(root, 'node_modules/typescript/bin/tsc'), ...flags, 'own.ts'],
+      { cwd: project, encoding: 'utf8' },
+    );
+    expect([stdout, status]).toEqual(['', 0]);
+  });
+});

@@ -1,0 +1,43 @@
+/*
+ * How vitest finds and runs the tests: `unit` is everything but test/e2e, in parallel; `e2e` shares one API server
+ * (test/support/e2e-setup.ts starts it before the first file and stops it after the last) and runs file by file.
+ * Used by infra/test.ts and infra/check.ts, and directly by `vitest run <path>`.
+ */
+import { defineConfig } from 'vitest/config';
+import { TallyReporter } from './infra/tally-reporter.ts';
+
+const tallyFile = process.env.FINALIZER_BRIDGE_TALLY;
+
+export default defineConfig({
+  test: {
+    teardownTimeout: 30_000,
+    reporters: ['default', ...(tallyFile === undefined ? [] : [new TallyReporter(tallyFile)])],
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/e2e/**'],
+          pool: 'forks',
+          maxWorkers: 2,
+          testTimeout: 15_000,
+          hookTimeout: 15_000,
+          restoreMocks: true,
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          globalSetup: ['test/support/e2e-setup.ts'],
+          pool: 'forks',
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+          restoreMocks: true,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
