@@ -10,7 +10,7 @@ import type { Prepared } from './cel/object.ts';
 import { distinguishMissingKeys, isMissingKey } from './cel/selection.ts';
 import { callOf, isNode, literalOf, type Node, readsOf, redirectCalls, refusal, walk } from './cel/syntax.ts';
 
-/** Longest expression, in UTF-16 units. */
+/** Longest expression, in characters (code points), as the API server counts them. */
 export const EXPRESSION_MAX = 4096;
 const DETAIL_MAX = 256;
 
@@ -54,7 +54,7 @@ for (const [signature, implementation] of FUNCTIONS) {
 /** Parses and type-checks an expression over the variable `object`. */
 export function compile(expression: string): Compilation {
   if (expression.trim() === '') return refused('the expression is empty');
-  if (expression.length > EXPRESSION_MAX) return refused(`longer than ${EXPRESSION_MAX} characters`);
+  if ([...expression].length > EXPRESSION_MAX) return refused(`longer than ${EXPRESSION_MAX} characters`);
   try {
     return compiled(expression);
   } catch (error) {

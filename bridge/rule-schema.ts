@@ -11,49 +11,52 @@ import {
   identifier,
   optionsSchema,
   ruleName,
-  TERM_DEFAULT_MS,
-  TERM_MAX_MS,
-  TERM_MIN_MS,
   tagKey,
   targetKey,
   utf8Bytes,
 } from './contract.ts';
 import { formatDuration, parseDuration } from './duration.ts';
-import { isQualifiedName, labelSelector } from './label-selector.ts';
+import { labelSelector } from './label-selector.ts';
+import {
+  BUDGET_LIMIT,
+  CHOICES,
+  DEFAULT_POLICY,
+  DEFAULT_TAGS,
+  DURATIONS,
+  type DurationFact,
+  ENTRY_PREFIX,
+  FAULTS,
+  isText,
+  OPTIONS_MAX_BYTES,
+  REFUSED_KINDS,
+  RULE_API_VERSION,
+  RULE_KIND,
+  SELECTOR_MAX,
+  TAGS_MAX,
+  TARGET_KEYS_MAX,
+  TEXTS,
+  type TextFact,
+  WAIT_FOR_MAX,
+} from './rule-facts.ts';
 import { bindingOf, canTravel, evaluatePolicy, evaluateTags, evaluateTarget } from './target.ts';
 
-/** Our finalizers' prefix; the rest of an entry is the rule's name. */
-export const ENTRY_PREFIX = 'finalizer-bridge.dev/';
-export const RULE_API_VERSION = 'finalizer-bridge.dev/v1alpha1';
-/** Most ownership tags, and largest options in UTF-8 bytes, so that every request fits into a message. */
-export const TAGS_MAX = 10;
-export const OPTIONS_MAX_BYTES = 8192;
+export { ENTRY_PREFIX, OPTIONS_MAX_BYTES, RULE_API_VERSION, TAGS_MAX } from './rule-facts.ts';
 
-const MINUTE = 60_000;
-const DEADLINE_DEFAULT_MS = 24 * 60 * MINUTE;
-const DEADLINE_MAX_MS = 365 * 24 * 60 * MINUTE;
-const OWNER_UID = { 'finalizer-bridge.dev/owner-uid': 'object.metadata.uid' };
+const REFUSED: ReadonlySet<string> = new Set(REFUSED_KINDS);
 
-/** Kinds that no rule may hold: they carry secrets, belong to the control plane, or are ours (`*` is every resource). */
-const REFUSED_KINDS: ReadonlySet<string> = new Set([
-  ...['/secrets', '/events', 'events.k8s.io/events', 'coordination.k8s.io/leases'],
-  ...['certificates.k8s.io/certificatesigningrequests', 'finalizer-bridge.dev/*', 'admissionregistration.k8s.io/*'],
-  ...['apiextensions.k8s.io/*', 'authentication.k8s.io/*', 'authorization.k8s.io/*'],
-]);
+/** A text of a known shape. */
+function text(fact: TextFact) {
+  return z.string().check(z.refine((value) => isText(fact, value), { error: fact.fault }));
+}
 
-const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-/** Finalizers of the garbage collector, the only ones that need no domain. */
-const GARBAGE_COLLECTION = new Set(['foregroundDeletion', 'orphan']);
-
-function duration(least: number, most: number) {
+function duration({ least, most }: DurationFact) {
   return z.pipe(
     z.string({ error: 'expected a duration such as 10m or 1h30m' }),
     z.transform((text, context): number => {
       const ms = parseDuration(text);
       if (ms !== undefined && ms >= least && ms <= most) return ms;
       const bounds = `from ${formatDuration(least)} to ${formatDuration(most)}`;
-      const message = ms === undefined ? 'not a duration such as 10m or 1h30m' : `must be ${bounds}`;
+      const message = ms === undefined ? FAULTS.duration : `must be ${bounds}`;
       context.issues.push({ code: 'custom', message, input: text });
       return z.NEVER;
     }),
@@ -88,29 +91,43 @@ const targetExpression = expression('any', (value) => evaluateTarget({ value }, 
 const tagExpression = expression('strings', (value) => evaluateTags({ value }, NO_OBJECT));
 const policyExpression = expression('strings', (value) => evaluatePolicy(value, NO_OBJECT));
 
-const later = z.optional(z.never({ error: 'not supported for rules from a file' }));
+/** A field of rules from the API that a file cannot have (yet). */
+const notInFiles = z.optional(z.never({ error: 'not supported for rules from a file' }));
+
+const selector = labelSelector.check(
+  z.refine(
+    ({ matchLabels, matchExpressions }) =>
+      Object.keys(matchLabels).length <= SELECTOR_MAX.labels &&
+      matchExpressions.length <= SELECTOR_MAX.expressions &&
+      matchExpressions.every(({ values = [] }) => values.length <= SELECTOR_MAX.values),
+    { error: FAULTS.selectorSize },
+  ),
+);
 
 const kind = z.looseObject({ group: z.string(), resource: z.string() });
 
-const match = z
-  .strictObject({
-    group: z.string().check(
-      z.refine((text) => text === '' || (text.length <= 253 && subdomain.test(text)), {
-        error: 'not an API group ("" is the core group)',
+function matchWith<Selector extends z.ZodMiniType>(namespaceSelector: Selector) {
+  return z
+    .strictObject({
+      group: text(TEXTS.group),
+      version: text(TEXTS.version),
+      resource: text(TEXTS.resource),
+      labelSelector: z.optional(selector),
+      namespaceSelector,
+    })
+    .check(
+      z.refine((match) => !isRefused(match), {
+        error: ({ input }) => `rules for ${nameOfKind(input)} are refused`,
+        // Also said of a match that has other faults.
+        when: ({ value }) => kind.safeParse(value).success,
       }),
-    ),
-    version: z.string().check(z.regex(dnsLabel, { error: 'not an API version' })),
-    resource: z.string().check(z.regex(dnsLabel, { error: 'not a resource: the plural, in lower case' })),
-    labelSelector: z.optional(labelSelector),
-    namespaceSelector: later,
-  })
-  .check(
-    z.refine(({ group, resource }) => !REFUSED_KINDS.has(`${group}/${resource}`) && !REFUSED_KINDS.has(`${group}/*`), {
-      error: ({ input }) => `rules for ${nameOfKind(input)} are refused`,
-      // Also said of a match that has other faults.
-      when: ({ value }) => kind.safeParse(value).success,
-    }),
-  );
+    );
+}
+
+function isRefused(match: unknown): boolean {
+  const { data } = kind.safeParse(match);
+  return data !== undefined && (REFUSED.has(`${data.group}/${data.resource}`) || REFUSED.has(`${data.group}/*`));
+}
 
 function nameOfKind(input: unknown): string {
   const { data } = kind.safeParse(input);
@@ -120,17 +137,17 @@ function nameOfKind(input: unknown): string {
 const ownership = z
   .strictObject({
     tags: z.optional(
-      z.record(tagKey.check(z.refine(canTravel, { error: 'not a tag' })), tagExpression).check(
+      z.record(tagKey.check(z.refine(canTravel, { error: FAULTS.tag })), tagExpression).check(
         z.refine((tags) => Object.keys(tags).length > 0 && Object.keys(tags).length <= TAGS_MAX, {
-          error: `from 1 to ${TAGS_MAX} tags are needed`,
+          error: FAULTS.tagCount,
         }),
       ),
     ),
-    none: z.optional(z.literal(true, { error: 'only true can be said; leave it out otherwise' })),
+    none: z.optional(z.literal(true, { error: FAULTS.none })),
   })
   .check(
     z.refine(({ tags, none }) => (tags === undefined) !== (none === undefined), {
-      error: 'either tags or none: true is needed',
+      error: FAULTS.ownership,
     }),
     z.refine(({ tags }) => tags === undefined || bindingOf({ tags }) !== undefined, {
       error: 'OwnershipNotBound: no tag reads object.metadata.uid, nor namespace and name',
@@ -144,44 +161,65 @@ const options = optionsSchema.check(
   z.refine((value) => canTravel(canonicalJson(value)), { error: 'has characters that a queue does not carry' }),
 );
 
-const foreignFinalizer = z.string().check(
-  z.refine((text) => GARBAGE_COLLECTION.has(text) || (text.includes('/') && isQualifiedName(text)), {
-    error: 'not a finalizer: a domain, a slash and a name',
-  }),
-  z.refine((text) => !text.startsWith(ENTRY_PREFIX), { error: 'a rule cannot wait for another rule' }),
+const foreignFinalizer = text(TEXTS.finalizer).check(
+  z.refine((value) => !value.startsWith(ENTRY_PREFIX), { error: FAULTS.waitForOurs }),
 );
 
-const spec = z.strictObject({
-  match,
-  handler: handlerName,
-  target: z
-    .record(targetKey, targetExpression)
-    .check(z.refine((target) => Object.keys(target).length > 0, { error: 'a target needs at least one key' })),
-  options: z._default(options, {}),
-  ownership: z.prefault(ownership, { tags: OWNER_UID }),
-  policy: z.prefault(policyExpression, "'Delete'"),
-  whenTargetMissing: z._default(z.enum(['Hold', 'Release']), 'Hold'),
-  whenAbsent: z._default(z.enum(['Release', 'Hold']), 'Release'),
-  waitFor: z.optional(
-    z.strictObject({
-      finalizers: z.array(foreignFinalizer).check(z.minLength(1), z.maxLength(20)),
-      atMost: duration(1000, DEADLINE_MAX_MS),
-    }),
-  ),
-  deadline: z._default(duration(MINUTE, DEADLINE_MAX_MS), DEADLINE_DEFAULT_MS),
-  term: z._default(duration(TERM_MIN_MS, TERM_MAX_MS), TERM_DEFAULT_MS),
-  paused: z._default(z.boolean(), false),
-  unmatched: z._default(z.enum(['Keep', 'Release']), 'Keep'),
-  budget: later,
+const target = z.record(targetKey, targetExpression).check(
+  z.refine((value) => Object.keys(value).length > 0, { error: FAULTS.targetEmpty }),
+  z.refine((value) => Object.keys(value).length <= TARGET_KEYS_MAX, { error: FAULTS.targetFull }),
+);
+
+const waitFor = z.strictObject({
+  finalizers: z.array(foreignFinalizer).check(z.minLength(1), z.maxLength(WAIT_FOR_MAX)),
+  atMost: duration(DURATIONS.atMost),
 });
+
+const budget = z.strictObject({
+  limit: z.int().check(z.gte(BUDGET_LIMIT.least), z.lte(BUDGET_LIMIT.most)),
+  window: duration(DURATIONS.window),
+});
+
+function choice<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z._default(z.enum(words), words[0]);
+}
+
+/** The spec, with or without what only rules from the API can have. */
+function specWith<Selector extends z.ZodMiniType, Budget extends z.ZodMiniType>(
+  namespaceSelector: Selector,
+  budgeted: Budget,
+) {
+  return z.strictObject({
+    match: matchWith(namespaceSelector),
+    handler: handlerName,
+    target,
+    options: z._default(options, {}),
+    ownership: z.prefault(ownership, { tags: DEFAULT_TAGS }),
+    policy: z.prefault(policyExpression, DEFAULT_POLICY),
+    whenTargetMissing: choice(CHOICES.whenTargetMissing),
+    whenAbsent: choice(CHOICES.whenAbsent),
+    waitFor: z.optional(waitFor),
+    deadline: z._default(duration(DURATIONS.deadline), DURATIONS.deadline.default),
+    term: z._default(duration(DURATIONS.term), DURATIONS.term.default),
+    paused: z._default(z.boolean(), false),
+    unmatched: choice(CHOICES.unmatched),
+    budget: budgeted,
+  });
+}
+
+/** The spec of a TeardownRule as the API server gives it; parsed, it is ready for use. */
+export const teardownRuleSpec = specWith(z.optional(selector), z.optional(budget));
+export type TeardownRuleSpec = z.output<typeof teardownRuleSpec>;
+/** The spec as people write it. */
+export type WrittenRuleSpec = z.input<typeof teardownRuleSpec>;
 
 export const ruleMetadata = z.strictObject({ name: ruleName, uid: z.optional(identifier) });
 
-/** A rule as it is written in a file, or as the later custom resource. */
+/** A rule as it is written in a file: closed, and without what needs the API. */
 export const ruleDocument = z.strictObject({
   apiVersion: z.optional(z.literal(RULE_API_VERSION)),
-  kind: z.optional(z.literal('TeardownRule')),
+  kind: z.optional(z.literal(RULE_KIND)),
   metadata: ruleMetadata,
-  spec,
+  spec: specWith(notInFiles, notInFiles),
 });
 export type RuleDocument = z.output<typeof ruleDocument>;

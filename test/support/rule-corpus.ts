@@ -234,3 +234,9 @@ export const onlyTheBridgeRefuses: readonly (readonly [what: string, change: Spe
   ['options that fit into no message', { options: { text: long(9000) } }, 'larger than 8192 bytes'],
   ['options that no queue carries', { options: { text: '\uffff' } }, 'characters that a queue does not carry'],
 ];
+
+/** The bridge counts whole milliseconds, the API server nanoseconds: only within half a millisecond of a bound. */
+export const onlyTheServerRefuses: readonly (readonly [what: string, change: Spec, says: string])[] = [
+  ['a term that is a hair too short', { term: '1799.9999s' }, 'must be from 30m to 6h'],
+  ['a term that is a hair too long', { term: '6h0.0001s' }, 'must be from 30m to 6h'],
+];

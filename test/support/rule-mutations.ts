@@ -4,6 +4,8 @@
  * bound, since what an expression says only the bridge can tell.
  */
 import * as fc from 'fast-check';
+import type { Schema } from '../../infra/crd/schema.ts';
+import { specSchema } from '../../infra/crd/spec-schema.ts';
 import { fullestSpec, leastSpec, type Spec } from './rule-corpus.ts';
 
 type Path = readonly string[];
@@ -129,24 +131,18 @@ function set(target: object, key: string, value: unknown): void {
 }
 
 /**
- * What the API server makes of a null: an absent field, wherever the schema knows the field; options are kept as they
+ * What the API server makes of a null: an absent field, wherever the schema knows the field. Options are kept as they
  * are, and so are items of lists.
  */
-export function withoutNulls(spec: Spec): Spec {
+export function withoutNulls(value: unknown, schema: Schema = specSchema): unknown {
+  if (Array.isArray(value)) return value.map((item) => (schema.items ? withoutNulls(item, schema.items) : item));
+  if (!isPlainObject(value)) return value;
+  const known = (key: string) => schema.properties?.[key] ?? schema.additionalProperties;
   return Object.fromEntries(
-    Object.entries(spec)
-      .filter(([, value]) => value !== null)
-      .map(([key, value]) => [key, key === 'options' ? value : stripped(value)]),
+    Object.entries(value).flatMap(([key, inner]) => {
+      const of = known(key);
+      if (of === undefined) return [[key, inner]];
+      return inner === null ? [] : [[key, withoutNulls(inner, of)]];
+    }),
   );
-}
-
-function stripped(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(stripped);
-  return isPlainObject(value)
-    ? Object.fromEntries(
-        Object.entries(value)
-          .filter(([, inner]) => inner !== null)
-          .map(([key, inner]) => [key, stripped(inner)]),
-      )
-    : value;
 }

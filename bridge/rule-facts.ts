@@ -1,0 +1,128 @@
+/*
+ * What is fixed about rules, said once: names, bounds, choices, defaults and the words for what is wrong.
+ * rule-schema.ts checks rules by it in the bridge, infra/crd builds the TeardownRule definition of the API server from it.
+ * Nothing but facts: the two stay alike because neither has any of its own.
+ */
+import { TERM_DEFAULT_MS, TERM_MAX_MS, TERM_MIN_MS } from './contract.ts';
+
+export const RULE_GROUP = 'finalizer-bridge.dev';
+export const RULE_VERSION = 'v1alpha1';
+export const RULE_API_VERSION = `${RULE_GROUP}/${RULE_VERSION}`;
+export const RULE_KIND = 'TeardownRule';
+/** The resource's plural, cluster-scoped. */
+export const RULE_RESOURCE = 'teardownrules';
+/** Our finalizers' prefix; the rest of an entry is the rule's name. */
+export const ENTRY_PREFIX = `${RULE_GROUP}/`;
+
+/** Most keys of a target. */
+export const TARGET_KEYS_MAX = 32;
+/** Most ownership tags, and largest options in UTF-8 bytes, so that every request fits into a message. */
+export const TAGS_MAX = 10;
+export const OPTIONS_MAX_BYTES = 8192;
+/** Most finalizers to wait for. */
+export const WAIT_FOR_MAX = 20;
+/** Most labels, expressions, and values of an expression, of a selector. */
+export const SELECTOR_MAX = { labels: 32, expressions: 32, values: 64 } as const;
+/** Bounds of a budget's limit, in deletions. */
+export const BUDGET_LIMIT = { least: 1, most: 1_000_000 } as const;
+/** Blocks of a budget that the status can hold, and objects that it lists as held. */
+export const BUDGET_RESERVATIONS_MAX = 64;
+export const HELD_OBJECTS_MAX = 20;
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Bounds of a duration, in ms, and what it is when left out. */
+export interface DurationFact {
+  readonly least: number;
+  readonly most: number;
+  readonly default?: number;
+}
+
+export const DURATIONS = {
+  atMost: { least: SECOND, most: 365 * DAY },
+  deadline: { least: MINUTE, most: 365 * DAY, default: DAY },
+  term: { least: TERM_MIN_MS, most: TERM_MAX_MS, default: TERM_DEFAULT_MS },
+  window: { least: MINUTE, most: 7 * DAY },
+} as const satisfies Record<string, DurationFact>;
+
+/** Longest text of a duration, and its shape: Go's notation, without a sign. */
+export const DURATION_TEXT_MAX = 64;
+export const DURATION_SHAPE = /^(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$/;
+
+/** Fields that are one of a few words, the first of which is the default. */
+export const CHOICES = {
+  whenTargetMissing: ['Hold', 'Release'],
+  whenAbsent: ['Release', 'Hold'],
+  unmatched: ['Keep', 'Release'],
+} as const;
+
+export const DEFAULT_POLICY = "'Delete'";
+/** The proof that is demanded when a rule says nothing about ownership. */
+export const DEFAULT_TAGS = { [`${RULE_GROUP}/owner-uid`]: 'object.metadata.uid' } as const;
+
+/** Kinds that no rule may hold: they carry secrets, belong to the control plane, or are ours (`*` is every resource). */
+export const REFUSED_KINDS = [
+  ...['/secrets', '/events', 'events.k8s.io/events', 'coordination.k8s.io/leases'],
+  ...['certificates.k8s.io/certificatesigningrequests', `${RULE_GROUP}/*`, 'admissionregistration.k8s.io/*'],
+  ...['apiextensions.k8s.io/*', 'authentication.k8s.io/*', 'authorization.k8s.io/*'],
+] as const;
+
+/** A text with a shape, and what is said of one that has another. Shapes mean the same in JavaScript and in RE2. */
+export interface TextFact {
+  readonly shape: RegExp;
+  /** Characters, all of them ASCII. */
+  readonly longest: number;
+  readonly fault: string;
+}
+
+const subdomain = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
+const label = '[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?';
+const name = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
+const NAME_MAX = 63;
+
+/** Longest domain, also before the slash of a finalizer or of a label's key. */
+export const DOMAIN_MAX = 253;
+
+export const TEXTS = {
+  group: {
+    shape: new RegExp(`^(${subdomain})?$`),
+    longest: DOMAIN_MAX,
+    fault: 'not an API group ("" is the core group)',
+  },
+  version: { shape: new RegExp(`^${label}$`), longest: NAME_MAX, fault: 'not an API version' },
+  resource: { shape: new RegExp(`^${label}$`), longest: NAME_MAX, fault: 'not a resource: the plural, in lower case' },
+  /** A finalizer of somebody else; the garbage collector's two are the only ones without a domain. */
+  finalizer: {
+    shape: new RegExp(`^(foregroundDeletion|orphan|${subdomain}/${name})$`),
+    longest: DOMAIN_MAX + 1 + NAME_MAX,
+    fault: 'not a finalizer: a domain, a slash and a name',
+  },
+  labelKey: {
+    shape: new RegExp(`^(${subdomain}/)?${name}$`),
+    longest: DOMAIN_MAX + 1 + NAME_MAX,
+    fault: 'not a label key',
+  },
+  labelValue: { shape: new RegExp(`^(${name})?$`), longest: NAME_MAX, fault: 'not a label value' },
+} as const satisfies Record<string, TextFact>;
+
+/** Whether a text is of a shape, no part of it too long. */
+export function isText({ shape, longest }: TextFact, text: string): boolean {
+  return text.length <= longest && text.indexOf('/') <= DOMAIN_MAX && shape.test(text);
+}
+
+/** What is said of a rule that is wrong in more than the shape of one text, by the bridge and by the API server alike. */
+export const FAULTS = {
+  duration: 'not a duration such as 10m or 1h30m',
+  targetEmpty: 'a target needs at least one key',
+  targetFull: `a target has at most ${TARGET_KEYS_MAX} keys`,
+  tagCount: `from 1 to ${TAGS_MAX} tags are needed`,
+  tag: 'not a tag',
+  ownership: 'either tags or none: true is needed',
+  none: 'only true can be said; leave it out otherwise',
+  waitForOurs: 'a rule cannot wait for another rule',
+  selectorSize: `a selector has at most ${SELECTOR_MAX.labels} labels and ${SELECTOR_MAX.expressions} expressions of ${SELECTOR_MAX.values} values`,
+  selectorValues: 'In and NotIn need values, Exists and DoesNotExist take none',
+} as const;
