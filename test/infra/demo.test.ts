@@ -110,7 +110,8 @@ describe('the time line', () => {
   });
 
   it('is coloured on a terminal', () => {
-    for (const name of ['NO_COLOR', 'NODE_DISABLE_COLORS', 'FORCE_COLOR']) vi.stubEnv(name, undefined);
+    for (const name of ['NO_COLOR', 'NODE_DISABLE_COLORS', 'FORCE_COLOR', 'CI', 'GITHUB_ACTIONS'])
+      vi.stubEnv(name, undefined);
     vi.stubEnv('TERM', 'xterm-256color');
     expect(tell(true)).toContain('\u001b[32mone\u001b[39m');
   });
