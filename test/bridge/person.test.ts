@@ -33,7 +33,12 @@ describe('a release', () => {
     expect(scene.standing()).toBe('Pending ReleaseWaiting');
     await scene.clock.advance(ends - scene.clock.now() - 1);
     expect(scene.finalizers()).toEqual([ENTRY]);
-    expect(scene.record()).toMatchObject({ reason: 'ReleaseWaiting', next: new Date(ends).toISOString() });
+    const until = new Date(ends).toISOString();
+    expect(scene.record()).toMatchObject({
+      reason: 'ReleaseWaiting',
+      next: until,
+      message: expect.stringContaining(until),
+    });
     await scene.clock.advance(1);
     expect(scene.cluster.peek('logs')).toBeUndefined();
     expect(scene.requests).toHaveLength(1);

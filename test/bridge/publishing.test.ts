@@ -25,7 +25,9 @@ describe('a queue that', () => {
     await scene.clock.advance(5_000);
     expect(scene.standing()).toBe('Held Failing');
     expect(scene.events).toEqual(['TeardownHeld']);
-    expect(scene.queue.calls.length).toBeGreaterThan(2);
+    const { length } = scene.queue.calls;
+    expect(length).toBeGreaterThan(2);
+    expect(await counts(scene.metrics.queueCalls)).toEqual({ 'send/failed': length });
     scene.queue.sending = async () => [];
     await scene.clock.advance(31_000);
     expect(scene.requests).toHaveLength(1);
@@ -51,6 +53,7 @@ describe('a queue that', () => {
     expect(scene.queue.calls.map(({ batch }) => batch.length)).toEqual([1, 1, 1, 1, 3, 1]);
     expect(scene.requests.map(({ data }) => data.object.name).sort()).toEqual(names);
     expect(await counts(scene.metrics.requestFailures)).toEqual({ [RULE]: 1 });
+    expect(await counts(scene.metrics.queueCalls)).toEqual({ 'send/ok': 5, 'send/partial': 1 });
   });
 
   it('may have taken what it did not confirm: a release waits for that too (V1)', async () => {
@@ -128,6 +131,40 @@ describe('what is sent', () => {
     await scene.deleted();
     expect(scene.requests).toEqual([]);
     expect(scene.cluster.peek('logs')).toBeUndefined();
+  });
+
+  it('under an edited rule is written down before, as a second pair of digests in one deletion (V8)', async () => {
+    const first = await Scene.start();
+    await first.deleted();
+    await first.clock.advance(31_000);
+    await first.bridge.stop();
+    const edited = [ruleOf({ options: { keepVersions: true } })];
+    const second = await Scene.start({ after: first, rules: edited });
+    const [old, young] = second.requests;
+    expect(young?.data.targetDigest).toBe(old?.data.targetDigest);
+    expect(young?.data.ruleDigest).not.toBe(old?.data.ruleDigest);
+    const asked = second.record()?.targets.map(({ rule, requested }) => [rule, requested]);
+    expect(asked).toEqual([
+      [old?.data.ruleDigest, true],
+      [young?.data.ruleDigest, true],
+    ]);
+    expect(await second.answer(gone, old)).toBe(true);
+    expect(second.finalizers()).toEqual([ENTRY]);
+    expect(await second.answer(gone, young)).toBe(true);
+    expect(second.cluster.peek('logs')).toBeUndefined();
+  });
+
+  it('for the first time is not written down, even if another target was met before (P8)', async () => {
+    const other = 'kubernetes.io/pvc-protection';
+    const scene = await Scene.start({ rules: [ruleOf({ waitFor: { finalizers: [other], atMost: '10m' } })] });
+    await scene.deleted({ finalizers: [other, ENTRY] });
+    scene.cluster.change('logs', ({ metadata, ...rest }) => ({
+      ...{ ...rest, spec: { bucket: 'another-bucket' } },
+      metadata: { ...metadata, finalizers: [ENTRY] },
+    }));
+    await settled();
+    expect(scene.request.data.target.bucket).toBe('another-bucket');
+    expect(scene.record()).toBeUndefined();
   });
 
   it('and would be too large for a message is held, for that object only (Q6)', async () => {

@@ -22,10 +22,9 @@ describe('a happy deletion', () => {
   it('costs one GET and one PATCH of the object, no annotation and no Event (P8)', async () => {
     const scene = await requested();
     expect(scene.requests).toHaveLength(1);
-    expect(scene.request.data).toMatchObject({
-      attempt: 0,
-      target: { bucket: 'team-a-logs' },
-      object: { uid: 'uid-logs' },
+    expect(scene.request).toMatchObject({
+      subject: '/apis/storage.example.com/v1/namespaces/team-a/buckets/logs',
+      data: { attempt: 0, target: { bucket: 'team-a-logs' }, object: { uid: 'uid-logs', namespace: 'team-a' } },
     });
     expect(scene.cluster.peek('logs')?.metadata.annotations).toBeUndefined();
     expect(await scene.answer(gone)).toBe(true);
@@ -36,6 +35,8 @@ describe('a happy deletion', () => {
     expect(scene.requests).toHaveLength(1);
     expect(scene.bridge.pendings()).toEqual([]);
     expect(await counts(scene.metrics.removed)).toEqual({ [`${RULE}/Gone`]: 1 });
+    const said = scene.kept.lines.filter(({ level }) => level === 'info').map(({ message }) => message);
+    expect(said).toEqual(['removing finalizer from buckets/team-a/logs: done']);
   });
 
   it('leaves everybody else’s entries on, and takes all copies of ours (K30)', async () => {
@@ -148,9 +149,9 @@ describe('an object that moves while its entry comes off', () => {
 
 describe('an entry that somebody else takes off', () => {
   it.each([
-    ['with the object', []],
-    ['alone', ['a/b']],
-  ])('%s is seen, counted, and told with the target (K27)', async (_what, finalizers) => {
+    ['with the object', [], 'the object is gone before'],
+    ['alone', ['a/b'], 'the entry is gone from the object before'],
+  ])('%s is seen, counted, and told with the target (K27)', async (_what, finalizers, told) => {
     const scene = await requested();
     scene.cluster.change('logs', ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, finalizers } }));
     await settled();
@@ -159,6 +160,24 @@ describe('an entry that somebody else takes off', () => {
     expect(scene.events).toEqual(['Bypassed']);
     const line = scene.kept.lines.find(({ fields }) => Reflect.get(fields, 'reason') === 'Bypassed');
     expect(line).toMatchObject({ level: 'warn', fields: { uid: 'uid-logs', target: { bucket: 'team-a-logs' } } });
+    const { message = '' } = scene.cluster.events[0] ?? {};
+    expect(message).toContain(told);
+    expect(message).toContain('"bucket":"team-a-logs"');
+  });
+
+  it('after our own removal failed and was given up is still seen as that', async () => {
+    const scene = await requested();
+    scene.cluster.before = ({ verb }) => {
+      if (verb === 'patch') throw new ApiError('patching', 500);
+    };
+    expect(await scene.answer(gone)).toBe(false);
+    scene.cluster.change('logs', (object) => ({ ...object, spec: { bucket: 'another-bucket' } }));
+    await scene.clock.advance(1_000);
+    scene.cluster.before = () => {};
+    scene.cluster.change('logs', ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, finalizers: [] } }));
+    await settled();
+    expect(scene.events).toContain('Bypassed');
+    expect(await counts(scene.metrics.removed)).toEqual({});
   });
 
   it('is believed only when a GET no longer shows it', async () => {
@@ -209,18 +228,5 @@ describe('the bridge, started again', () => {
     await scene.clock.advance(2_000);
     expect(scene.requests.map(({ data }) => data.attempt)).toEqual([0, 1]);
     expect(scene.record()).toMatchObject({ phase: 'Pending', firstPublished: new Date(START + 200).toISOString() });
-  });
-
-  it('stops in order: what is in hand stays in its queue', async () => {
-    const scene = await requested();
-    scene.cluster.patch = async () => await new Promise(() => {});
-    let acknowledged: boolean | undefined;
-    void scene.answer(gone).then((done) => {
-      acknowledged = done;
-    });
-    await settled();
-    await settled();
-    expect(acknowledged).toBeUndefined();
-    expect(scene.finalizers()).toEqual([ENTRY]);
   });
 });

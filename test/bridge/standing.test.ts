@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../bridge/contract.ts';
 import { ApiError } from '../../bridge/ports.ts';
 import { recordKey } from '../../bridge/record.ts';
-import { ENTRY, RULE, ruleOf } from '../support/bridge-builders.ts';
+import { counts, ENTRY, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
-import { START, settled } from '../support/manual-clock.ts';
+import { settled } from '../support/manual-clock.ts';
 
 const gone: Outcome = { outcome: 'gone', evidence: 'deleted' };
 const absent: Outcome = { outcome: 'gone', evidence: 'absent' };
@@ -122,6 +122,15 @@ describe('a changed target', () => {
     expect(scene.requests).toHaveLength(1);
   });
 
+  it('is written down at once, however lately something else was', async () => {
+    const scene = await requested();
+    await scene.clock.advance(31_000);
+    expect(scene.record()?.reason).toBe('Requested');
+    retarget(scene, 'another-bucket');
+    await settled();
+    expect(scene.record()?.reason).toBe('TargetChanged');
+  });
+
   it('stays held after a restart: the new target is not asked for (V8)', async () => {
     const first = await requested();
     retarget(first, 'another-bucket');
@@ -217,5 +226,5 @@ it('marks a deletion as held past its deadline, and goes on trying', async () =>
   expect(scene.standing()).toBe('Held DeadlineExceeded');
   expect(scene.record()).toMatchObject({ phase: 'Held', reason: 'DeadlineExceeded' });
   expect(scene.requests).toHaveLength(4);
-  expect(scene.clock.now()).toBeGreaterThan(START);
+  expect(await counts(scene.metrics.overdue)).toEqual({ [RULE]: 1 });
 });
