@@ -1,0 +1,130 @@
+/*
+ * Entries at birth under load: no object slips through between its creation and its deletion, and rules of other kinds cost
+ * a create nothing: by the API server's own count of tests, and by the CPU that it takes, as a ratio within one run.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { collectionOf, configMaps, type TestKind } from '../support/admission-kinds.ts';
+import { type AdmissionScene, repeat, startAdmissionScene } from '../support/admission-scene.ts';
+import { sharedKube } from '../support/e2e.ts';
+
+const SITE = 'admission-load';
+const kube = sharedKube();
+/** Kinds that no object is ever created of, so they need not exist. */
+const others: readonly TestKind[] = Array.from({ length: 10 }, (_, index) => ({
+  ...{
+    group: `other-${index}.${SITE}.example.com`,
+    version: 'v1',
+    resource: 'things',
+    kind: 'Thing',
+    namespaced: true,
+  },
+}));
+let scene: AdmissionScene;
+
+beforeAll(async () => {
+  scene = await startAdmissionScene(kube, SITE, [configMaps, ...others]);
+  await scene.rule(`${SITE}-configmaps`, configMaps, { match: { labelSelector: { matchLabels: { site: SITE } } } });
+  await scene.settled();
+});
+afterAll(async () => {
+  await scene?.stop();
+  await kube.close();
+});
+
+const labels = { site: SITE };
+const path = () => collectionOf(configMaps, SITE);
+const listed = z.object({
+  items: z.array(
+    z.object({
+      metadata: z.object({
+        deletionTimestamp: z.optional(z.string()),
+        finalizers: z.optional(z.array(z.string())),
+      }),
+    }),
+  ),
+});
+
+describe('objects that are deleted as soon as they are created, with no bridge running', () => {
+  it('all 1,000 carry the entry and stay', async () => {
+    const COUNT = 1000;
+    await repeat(COUNT, async (index) => {
+      const name = `brief-${index}`;
+      const { status } = await scene.create(configMaps, { name, labels });
+      expect(status).toBe(201);
+      expect((await kube.request('DELETE', `${path()}/${name}`)).status).toBe(200);
+    });
+
+    const { items } = z.parse(listed, (await kube.request('GET', path())).body);
+
+    const held = items.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    expect(held).toHaveLength(COUNT);
+    const entry = scene.entry(`${SITE}-configmaps`);
+    expect(held.filter(({ metadata }) => metadata.finalizers?.join() !== entry)).toEqual([]);
+  });
+});
+
+/** Rules that were tested against an object, and seconds of CPU. */
+interface Cost {
+  readonly tests: number;
+  readonly cpu: number;
+}
+
+describe('what rules cost', () => {
+  const RULES = 50;
+
+  /** What the API server has spent so far, by its own count. */
+  async function spent(): Promise<Cost> {
+    const page = String((await kube.request('GET', '/metrics')).body);
+    const read = (metric: RegExp) => z.parse(z.coerce.number(), metric.exec(page)?.[1]);
+    const tests = 'apiserver_admission_match_condition_evaluation_seconds_count';
+    const ofPolicy = new RegExp(`^${tests}\\{.*name="${SITE}".*\\} (\\S+)$`, 'm');
+    return { tests: read(ofPolicy), cpu: read(/^process_cpu_seconds_total (\S+)$/m) };
+  }
+
+  /** What `count` creates cost the API server: dry runs, all of admission and nothing of storage. */
+  async function cost(count: number): Promise<Cost> {
+    const from = await spent();
+    await repeat(count, async (index) => {
+      const { finalizers } = await scene.create(configMaps, { name: `cost-${index}`, labels }, { dryRun: true });
+      expect(finalizers).toHaveLength(1);
+    });
+    const to = await spent();
+    return { tests: (to.tests - from.tests) / count, cpu: (to.cpu - from.cpu) / count };
+  }
+
+  /** The cost beside 50 more rules, none of which selects these objects. */
+  async function costWith(count: number, kindOf: (index: number) => TestKind): Promise<Cost> {
+    const name = (index: number) => `${SITE}-more-${index}`;
+    await repeat(RULES, async (index) => {
+      const match = { labelSelector: { matchLabels: { site: `nowhere-${index}` } } };
+      await scene.rule(name(index), kindOf(index), { match });
+    });
+    await scene.settled();
+    const measured = await cost(count);
+    await repeat(RULES, (index) => kube.request('DELETE', `${scene.rulePath}/${name(index)}`));
+    await scene.settled();
+    return measured;
+  }
+
+  it('50 rules of other kinds cost a create nothing, unlike 50 of its own kind', async () => {
+    await cost(200);
+    const [alone, beside]: [Cost[], Cost[]] = [[], []];
+    for (let round = 0; round < 3; round++) {
+      alone.push(await cost(200));
+      beside.push(await costWith(200, (index) => others[index % others.length] ?? scene.depots));
+    }
+    const sameKind = await costWith(30, () => configMaps);
+
+    // The rule that matches is tested again once its entry is on; a test that ends with a match is not counted.
+    expect([...alone, ...beside].map(({ tests }) => tests)).toEqual(Array(6).fill(1));
+    expect(sameKind.tests).toBe(1 + 2 * RULES);
+    const cpu = (costs: readonly Cost[]) => costs.reduce((sum, one) => sum + one.cpu, 0) / costs.length;
+    const ratios = { otherKinds: cpu(alone) / cpu(beside), sameKind: cpu(alone) / sameKind.cpu };
+    const shown = Object.entries(ratios).map(([name, ratio]) => `${name} ${ratio.toFixed(2)}`);
+    process.stdout.write(`creates for the same CPU beside 50 more rules, to those without: ${shown.join(', ')}\n`);
+    // The counts above are exact; CPU is not, on a shared machine.
+    expect(ratios.otherKinds).toBeGreaterThan(0.5);
+    expect(ratios.sameKind).toBeLessThan(ratios.otherKinds / 2);
+  });
+});

@@ -1,0 +1,118 @@
+/*
+ * The admission manifests as texts: names, selectors and scopes, and that nothing in the policy depends on a rule.
+ * What they do is shown on a real API server by test/e2e/admission*.test.ts.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { INJECTS_LABEL, injectsLabel, kindName } from '../../bridge/injects.ts';
+import { isText, TEXTS } from '../../bridge/rule-facts.ts';
+import { admissionManifests } from '../../infra/admission/manifests.ts';
+
+const buckets = { group: 'storage.example.com', resource: 'buckets' };
+const configMaps = { group: '', resource: 'configmaps' };
+const creation = { apiVersions: ['*'], operations: ['CREATE'] };
+
+describe('the label by which a binding finds its rules', () => {
+  it('is the hash of the name of the kind, as any shell or chart can make it', () => {
+    const hashed = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+    expect(injectsLabel(buckets)).toBe(hashed('buckets.storage.example.com'));
+    expect(injectsLabel(configMaps)).toBe(hashed('configmaps'));
+    expect(injectsLabel(configMaps)).toBe('a03aa3a036dac1bdddc1a25377f5c817');
+  });
+
+  it('is a label even for the longest kind', () => {
+    const longest = { group: `${'g.'.repeat(126)}g`, resource: 'r'.repeat(63) };
+    expect(isText(TEXTS.labelValue, injectsLabel(longest))).toBe(true);
+    expect(isText(TEXTS.labelKey, INJECTS_LABEL)).toBe(true);
+  });
+
+  it('tells kinds apart that share a resource or a group', () => {
+    const kinds = [buckets, configMaps, { ...buckets, group: '' }, { ...buckets, resource: 'configmaps' }];
+    expect(new Set(kinds.map(injectsLabel)).size).toBe(kinds.length);
+  });
+});
+
+describe('admissionManifests', () => {
+  it('makes one policy, whose params are the rules, and a binding for each kind', () => {
+    expect(admissionManifests([buckets, configMaps]).map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+      'MutatingAdmissionPolicy finalizer-bridge',
+      'MutatingAdmissionPolicyBinding finalizer-bridge-buckets.storage.example.com',
+      'MutatingAdmissionPolicyBinding finalizer-bridge-configmaps',
+    ]);
+  });
+
+  it('lets the policy look at creates of the kinds only, and lets no failure of it refuse one', () => {
+    expect(admissionManifests([buckets, configMaps])[0]?.spec).toMatchObject({
+      paramKind: { apiVersion: 'finalizer-bridge.dev/v1alpha1', kind: 'TeardownRule' },
+      matchConstraints: {
+        matchPolicy: 'Exact',
+        resourceRules: [
+          { ...creation, apiGroups: ['storage.example.com'], resources: ['buckets'] },
+          { ...creation, apiGroups: [''], resources: ['configmaps'] },
+        ],
+      },
+      failurePolicy: 'Ignore',
+      reinvocationPolicy: 'IfNeeded',
+    });
+  });
+
+  it('lets a binding find the labelled rules of its kind, and be content with none', () => {
+    expect(admissionManifests([buckets], { prefix: 'held' })[1]).toMatchObject({
+      metadata: { name: 'held-buckets.storage.example.com' },
+      spec: {
+        policyName: 'held',
+        paramRef: {
+          selector: { matchLabels: { [INJECTS_LABEL]: injectsLabel(buckets) } },
+          parameterNotFoundAction: 'Allow',
+        },
+        matchResources: {
+          matchPolicy: 'Exact',
+          resourceRules: [{ ...creation, apiGroups: ['storage.example.com'], resources: ['buckets'] }],
+        },
+      },
+    });
+  });
+
+  it('says the same of a rule whatever the kinds are', () => {
+    const without = ({ spec: { matchConstraints, ...rest } }: { spec: Readonly<Record<string, unknown>> }) => rest;
+    const [one, other] = [admissionManifests([buckets]), admissionManifests([configMaps, buckets])];
+    expect(one.slice(0, 1).map(without)).toEqual(other.slice(0, 1).map(without));
+  });
+
+  it('counts a kind that is named twice, in two versions perhaps, once', () => {
+    expect(admissionManifests([buckets, { ...buckets }])).toEqual(admissionManifests([buckets]));
+  });
+
+  it('makes nothing without kinds, since a policy has to match something', () => {
+    expect(admissionManifests([])).toEqual([]);
+  });
+
+  it('keeps the name of a binding within what a name may be', () => {
+    const long = { group: `${'g.'.repeat(100)}g`, resource: 'r'.repeat(50) };
+    const names = admissionManifests([long, buckets]).map(({ metadata }) => metadata.name);
+    expect(names[1]).toBe(`finalizer-bridge-${injectsLabel(long)}`);
+    expect(names[2]).toBe(`finalizer-bridge-${kindName(buckets)}`);
+  });
+});
+
+describe('print.ts', () => {
+  const print = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [join(import.meta.dirname, '../../infra/admission/print.ts'), ...args], {
+      encoding: 'utf8',
+    });
+
+  it('writes the manifests of the kinds that it is given', () => {
+    const { status, stdout } = print('--prefix', 'held', 'buckets.storage.example.com', 'configmaps');
+    expect(status).toBe(0);
+    expect(parseAllDocuments(stdout).map((one) => one.toJS())).toEqual(
+      admissionManifests([buckets, configMaps], { prefix: 'held' }),
+    );
+  });
+
+  it('asks for kinds when there are none', () => {
+    expect(print()).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('usage') });
+  });
+});
