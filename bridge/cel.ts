@@ -4,11 +4,13 @@
  * `@marcbachmann/cel-js`; its differences from the language are mended in cel/. Pure: no I/O, no clock.
  */
 import { Environment } from '@marcbachmann/cel-js';
-import { compilePattern, FUNCTIONS, REPLACEMENTS, withOriginalNames } from './cel/functions.ts';
+import { FUNCTIONS, REPLACEMENTS, withOriginalNames } from './cel/functions.ts';
 import { Meter, putUnderMeter } from './cel/meter.ts';
 import type { Prepared } from './cel/object.ts';
-import { distinguishMissingKeys, isMissingKey } from './cel/selection.ts';
+import { mendOperators } from './cel/operators.ts';
+import { isMissingKey, mendPresenceTests, mendSelections } from './cel/selection.ts';
 import { callOf, isNode, literalOf, type Node, readsOf, redirectCalls, refusal, walk } from './cel/syntax.ts';
+import { compilePattern } from './cel/text.ts';
 
 /** Longest expression, in characters (code points), as the API server counts them. */
 export const EXPRESSION_MAX = 4096;
@@ -44,7 +46,7 @@ export type Compilation =
 
 const environment = new Environment({
   enableOptionalTypes: true,
-  homogeneousAggregateLiterals: false,
+  homogeneousAggregateLiterals: true,
   limits: { maxAstNodes: 1000, maxDepth: 50, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 8 },
 }).registerVariable('object', 'map');
 for (const [signature, implementation] of FUNCTIONS) {
@@ -70,6 +72,7 @@ function compiled(expression: string): Compilation {
   if (refusedFor !== undefined) return refused(refusedFor);
   redirectCalls(root, REPLACEMENTS);
   compileLiteralPatterns(root);
+  mendPresenceTests(root);
   const checked = program.check();
   if (!checked.valid) return refused(described(checked.error));
   const type = typeOf(checked.type ?? 'dyn');
@@ -77,8 +80,9 @@ function compiled(expression: string): Compilation {
     return refused(`the result is of type ${checked.type}: only string, bool, int and list of strings can be used`);
   }
   const meter = new Meter();
+  mendOperators(root);
+  mendSelections(root);
   putUnderMeter(root, meter);
-  distinguishMissingKeys(root);
   const reads = readsOf(root);
   const evaluate = (object: Prepared) => evaluated(program, meter, object);
   return { ok: true, expression: { expression, type, reads, constant: isConstant(root), evaluate } };

@@ -6,4 +6,5 @@ export * from './contract/canonical.ts';
 export * from './contract/envelope.ts';
 export * from './contract/request.ts';
 export * from './contract/result.ts';
+export * from './contract/sender.ts';
 export * from './contract/terms.ts';

@@ -3,14 +3,13 @@
  * has come to its end (K5, Q5). Called by bridge.ts with batches from the queue port; reconcile settles each result.
  * What cannot be understood or is not ours is never acted on and never deleted: the queue's dead-letter policy has it.
  */
-import { type Decoded, decodeResult, isGoneInTime, type Result } from './contract.ts';
+import { type Decoded, decodeResult, isGoneInTime, isSender, type Result } from './contract.ts';
 import { entryOf, hasEntry } from './finalizer.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Gone } from './observation.ts';
 import { type Pending, pendingKey, remember } from './pending.ts';
 import type { Clock, Cluster, IncomingMessage, KindRef, ObjectMeta } from './ports.ts';
-import { isSender } from './sender.ts';
 
 /** A refusal rests a day at most, and a minute at least: a `retryAt` in the past must not become a storm. */
 const REFUSAL_RESTS_MS = 24 * 60 * 60_000;

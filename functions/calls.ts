@@ -83,7 +83,7 @@ export function createCalls(input: CallsInput): Calls {
       }
     },
     async destroy(call, send) {
-      const age = clock.now() - provenAt;
+      const age = clock.monotonic() - provenAt;
       if (age > PROOF_MAX_AGE_MS) {
         throw new Error(
           `calling ${call}: ownership was last proven ${age} ms ago, at most ${PROOF_MAX_AGE_MS} ms count`,
@@ -93,10 +93,10 @@ export function createCalls(input: CallsInput): Calls {
     },
     prove(tags) {
       const verdict = judgeOwnership(ownership, tags);
-      provenAt = verdict.owned ? clock.now() : Number.NEGATIVE_INFINITY;
+      provenAt = verdict.owned ? clock.monotonic() : Number.NEGATIVE_INFINITY;
       return verdict;
     },
-    proofAge: () => clock.now() - provenAt,
+    proofAge: () => clock.monotonic() - provenAt,
   };
 }
 

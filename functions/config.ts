@@ -5,7 +5,7 @@
  */
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
-import { handlerName, identifier } from '../bridge/contract.ts';
+import { complaints, handlerName, identifier } from '../bridge/contract.ts';
 import { accountSchema as account, regionSchema as region } from './places.ts';
 
 /** Environment variable that holds the configuration as JSON. */
@@ -35,6 +35,9 @@ const clustersSchema = z.array(clusterSchema).check(
   z.refine((clusters) => new Set(clusters.map(({ uid }) => uid)).size === clusters.length, 'a cluster is named twice'),
 );
 
+/** An AWS service as its clients are named: `sqs`, `s3`, `ec2`. */
+const service = z.string().check(z.regex(/^[a-z][-a-z0-9]*$/));
+
 const configSchema = z.strictObject({
   handler: handlerName,
   region: z.optional(region),
@@ -43,7 +46,7 @@ const configSchema = z.strictObject({
   clusters: clustersSchema,
   allow: allowSchema,
   ownershipNone: z._default(z.boolean(), false),
-  endpoints: z._default(z.strictObject({ s3: z.optional(url), ec2: z.optional(url), sqs: z.optional(url) }), {}),
+  endpoints: z._default(z.record(service, url), {}),
   logLevel: z._default(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'info'),
 });
 
@@ -53,16 +56,27 @@ export type Allow = Readonly<z.output<typeof allowSchema>>;
 export type ClusterConfig = Readonly<z.output<typeof clusterSchema>>;
 /**
  * The whole configuration. `region` defaults to AWS_REGION, `account` to the account of the function's ARN,
- * `requestQueueUrl` to the queue of the event's ARN.
+ * `requestQueueUrl` to the queue of the event's ARN. `endpoints`, by service, replaces AWS's own on a local system.
  */
 export type Config = Readonly<z.output<typeof configSchema>> & { readonly region: string };
 
 /** Environment variables, as an argument. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A configuration that cannot be used; the message lists every fault with its path. */
+/** A configuration that cannot be used. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+  /** Private, so that a function that does not start prints them once, in its message. */
+  readonly #faults: readonly string[];
+  constructor(faults: readonly string[], options?: ErrorOptions) {
+    super(`reading ${CONFIG_VARIABLE}: ${faults.join('; ')}`, options);
+    this.#faults = faults;
+  }
+
+  /** Every fault with its path, as the message lists them. */
+  get faults(): readonly string[] {
+    return this.#faults;
+  }
 }
 
 /**
@@ -71,29 +85,20 @@ export class ConfigError extends Error {
  */
 export function readConfig(expectedHandler: string, environment: Environment = process.env): Config {
   const text = environment[CONFIG_VARIABLE];
-  if (text === undefined || text === '') throw faulty(['the variable is not set']);
+  if (text === undefined || text === '') throw new ConfigError(['the variable is not set']);
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw faulty(['the value is not JSON'], cause);
+    throw new ConfigError(['the value is not JSON'], { cause });
   }
   const parsed = configSchema.safeParse(json, { error: en().localeError });
-  const faults = parsed.success ? [] : parsed.error.issues.map(describe);
+  const faults = parsed.success ? [] : [...complaints(parsed.error)];
   if (parsed.success && parsed.data.handler !== expectedHandler) {
     faults.push(`handler: this function is ${expectedHandler}, the configuration is for ${parsed.data.handler}`);
   }
   const place = (parsed.success ? parsed.data.region : undefined) ?? environment.AWS_REGION;
   if (parsed.success && place === undefined) faults.push('region: neither given here nor by AWS_REGION');
-  if (!parsed.success || faults.length > 0 || place === undefined) throw faulty(faults);
+  if (!parsed.success || faults.length > 0 || place === undefined) throw new ConfigError(faults);
   return { ...parsed.data, region: place };
-}
-
-function describe(issue: z.core.$ZodIssue): string {
-  const path = issue.path.map(String).join('.');
-  return path === '' ? issue.message : `${path}: ${issue.message}`;
-}
-
-function faulty(faults: readonly string[], cause?: unknown): ConfigError {
-  return new ConfigError(`reading ${CONFIG_VARIABLE}: ${faults.join('; ')}`, { cause });
 }

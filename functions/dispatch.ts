@@ -7,7 +7,7 @@ import { decodeRequest, encodeResult, makeResult, type Outcome, type Request } f
 import type { Config } from './config.ts';
 import { judgeRequest, type Verdict } from './guards.ts';
 import type { AwsClientInput, Handler } from './handler.ts';
-import type { Clock, Log, Queue, Random, VisibilityEntry } from './ports.ts';
+import { beforeTime, type Clock, type Log, type Queue, type Random, type VisibilityEntry } from './ports.ts';
 import { type Outgoing, report } from './report.ts';
 import { runTeardown } from './run.ts';
 import { backOffSeconds, runVisibilitySeconds, visibilityUntil } from './visibility.ts';
@@ -60,43 +60,60 @@ interface Answer extends Job {
 }
 
 const VISIBILITY_BATCH = 10;
+/** How long before the end of the invocation the answers are sent, or given up; what is left is for the visibilities. */
+const REPORT_ENDS_MS = 4_000;
+/** How long before the end of the invocation everything ends: killed, it would lose also what it has done. */
+const DISPATCH_ENDS_MS = 1_000;
 
 /** Makes the dispatch of one function. */
 export function createDispatch(input: DispatchInput): Dispatch {
-  const { handler, clock, random } = input;
+  const { handler } = input;
   return async (records, invocation) => {
+    const { endsAt } = invocation;
     // What is beyond the handler's batch size would only wait behind slow work: it goes back at once, unstarted.
     const taken = records.slice(0, handler.limits.batchSize);
     const handedBack = records.slice(taken.length);
     const jobs = jobsOf(input, invocation, taken);
-    const starting = jobs.flatMap(({ verdict, records: same }) => (verdict.verdict === 'run' ? same : []));
-    const hidden = hide(input, [
-      ...handedBack.map((record) => visibilityOf(record, 0)),
-      ...starting.map((record) => visibilityOf(record, runVisibilitySeconds(handler.limits.timeBudgetSeconds))),
-    ]);
+    const hidden = hide(input, firstVisibilities(handler, jobs, handedBack));
     const answers = await Promise.all(jobs.map((job) => answer(input, invocation, job)));
-    const sent = await report(
-      answers.map((one) => outgoing(input, one)),
-      input,
-    );
-    await hidden;
-
+    const results = answers.map((one) => outgoing(input, one));
+    const sent = await report(results, input, endsAt - REPORT_ENDS_MS);
     const done = new Set(answers.filter((one) => sent.has(keyOf(one)) && isFinal(one)).flatMap(messageIds));
-    const retryAt = new Map(
-      answers.flatMap((one) => messageIds(one).map((id) => [id, retryTime(one.outcome)] as const)),
-    );
     const staying = taken.filter(({ messageId }) => !done.has(messageId));
-    await hide(
-      input,
-      staying.map((record) => {
-        const asked = retryAt.get(record.messageId);
-        const seconds =
-          asked === undefined ? backOffSeconds(record.receiveCount, random) : visibilityUntil(asked, clock.now());
-        return visibilityOf(record, seconds);
-      }),
-    );
+    await beforeTime(input.clock, endsAt - DISPATCH_ENDS_MS, async () => {
+      await hidden;
+      await hide(input, lastVisibilities(input, staying, answers));
+    });
     return [...staying, ...handedBack].map(({ messageId }) => messageId);
   };
+}
+
+/** While the work lasts: what is not taken comes back at once, what is run stays hidden a little longer than a run. */
+function firstVisibilities(
+  { limits }: Handler,
+  jobs: readonly Job[],
+  handedBack: readonly QueueRecord[],
+): readonly VisibilityEntry[] {
+  const starting = jobs.flatMap(({ verdict, records }) => (verdict.verdict === 'run' ? records : []));
+  return [
+    ...handedBack.map((record) => visibilityOf(record, 0)),
+    ...starting.map((record) => visibilityOf(record, runVisibilitySeconds(limits.timeBudgetSeconds))),
+  ];
+}
+
+/** When each record that stays comes back: when its answer says, else after a back-off. */
+function lastVisibilities(
+  { clock, random }: DispatchInput,
+  staying: readonly QueueRecord[],
+  answers: readonly Answer[],
+): readonly VisibilityEntry[] {
+  const asked = new Map(answers.flatMap((one) => messageIds(one).map((id) => [id, retryTime(one.outcome)] as const)));
+  return staying.map((record) => {
+    const retryAt = asked.get(record.messageId);
+    const seconds =
+      retryAt === undefined ? backOffSeconds(record.receiveCount, random) : visibilityUntil(retryAt, clock.now());
+    return visibilityOf(record, seconds);
+  });
 }
 
 /** Judges each record alone, and joins those that carry the same bytes. */
@@ -145,12 +162,12 @@ async function answer(input: DispatchInput, { endsAt }: Invocation, job: Job): P
   const { request, verdict } = job;
   const { clock } = input;
   const log = input.log.with({ requestId: request.id, traceparent: request.traceparent });
-  const began = clock.now();
+  const began = clock.monotonic();
   const outcome =
     verdict.verdict === 'answer'
       ? verdict.outcome
       : await runTeardown({ ...input, ...verdict, log, request, allow: input.config.allow, invocationEnds: endsAt });
-  const durationMs = Math.max(0, clock.now() - began);
+  const durationMs = Math.round(clock.monotonic() - began);
   log.info('answering a request', { ...outcome, durationMs, copies: job.records.length });
   log.count('Outcomes', { outcome: outcome.outcome, reason: 'reason' in outcome ? outcome.reason : outcome.evidence });
   return { ...job, outcome, durationMs };

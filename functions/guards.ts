@@ -2,9 +2,10 @@
  * What is decided about a request before anything outside is even looked at. Pure, total, first objection wins.
  * Called by dispatch.ts for every decoded record. Who sent it is asked first: an unknown sender gets no answer at all.
  */
-import { CLOCK_SKEW_MS, isExpired, type Outcome, type Request } from '../bridge/contract.ts';
+import { CLOCK_SKEW_MS, isExpired, isSender, type Outcome, type Request } from '../bridge/contract.ts';
 import type { Allow, ClusterConfig, Config } from './config.ts';
-import { type Handler, type Identity, type PreparedTeardown, pending, refused } from './handler.ts';
+import type { Handler, Identity, PreparedTeardown } from './handler.ts';
+import { pending, refused } from './outcomes.ts';
 
 /** Why a request is not even answered: it stays failed and ends as a dead letter. */
 export type Ignored = 'UnknownCluster' | 'UnknownSender' | 'WrongHandler';
@@ -41,7 +42,7 @@ export function judgeRequest({ request, senderId, handler, config, ownAccount, n
   const { data } = request;
   const cluster = config.clusters.find(({ uid }) => uid === data.cluster.uid);
   if (cluster === undefined) return { verdict: 'ignore', reason: 'UnknownCluster' };
-  if (!isSender(cluster.sender, senderId)) return { verdict: 'ignore', reason: 'UnknownSender' };
+  if (!isSender(senderId, cluster.sender)) return { verdict: 'ignore', reason: 'UnknownSender' };
   if (data.handler !== handler.name) return { verdict: 'ignore', reason: 'WrongHandler' };
 
   const late = lateness(Date.parse(data.expires), now, handler.limits.timeBudgetSeconds * 1000);
@@ -70,11 +71,6 @@ const OWNERSHIP_NEEDED = {
   reason: 'OwnershipNoneNotAllowed',
   message: 'the rule asks for no ownership proof, and the configuration of this function does not allow that',
 };
-
-/** SQS gives a role's sender as `<role id>:<session>`; the role id alone names the role in any session. */
-export function isSender(configured: string, senderId: string): boolean {
-  return senderId === configured || (!configured.includes(':') && senderId.startsWith(`${configured}:`));
-}
 
 /** Too late to act, or too little life left to start: an overloaded queue would only ever start and abort. */
 function lateness(expires: number, now: number, budget: number): string | undefined {

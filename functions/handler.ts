@@ -9,14 +9,17 @@
  * - ownership is read again before each irreversible step (in a long run of deletes at least every 5 s);
  * - only a real not-found is gone. Whatever is thrown means "again" and never releases anything.
  *
- * Guards have run before teardown does: sender, cluster, expiry, allow-list, account, region. See dispatch.ts.
+ * Guards have run before teardown does: sender, cluster, expiry, allow-list, account, region. See guards.ts.
  */
 import type * as z from 'zod/mini';
-import type { Evidence, ObjectRef, Options, Outcome, Ownership, Target } from '../bridge/contract.ts';
+import type { ObjectRef, Options, Outcome, Ownership, Target } from '../bridge/contract.ts';
+import { complaints, handlerName } from '../bridge/contract.ts';
 import type { ErrorTable } from './aws-errors.ts';
 import type { Calls } from './calls.ts';
 import type { Allow } from './config.ts';
 import type { Clock, Log } from './ports.ts';
+
+export { gone, pending, refused } from './outcomes.ts';
 
 /** Conditions of an IAM statement: operator, then key, then value or values. */
 export type Conditions = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
@@ -174,10 +177,9 @@ export function defineHandler<T, O, C>(definition: HandlerDefinition<T, O, C>): 
     ...{ name, version, permissions, limits, errors, crossAccount, schemas },
     prepare(rawTarget, rawOptions) {
       const target = definition.target.safeParse(rawTarget);
-      if (!target.success) return { ok: false, reason: 'InvalidTarget', message: complaint('target', target.error) };
+      if (!target.success) return unprepared('InvalidTarget', complaints(target.error, 'target'));
       const options = definition.options.safeParse(rawOptions);
-      if (!options.success)
-        return { ok: false, reason: 'InvalidOptions', message: complaint('options', options.error) };
+      if (!options.success) return unprepared('InvalidOptions', complaints(options.error, 'options'));
       const run = (context: RunContext) =>
         definition.teardown({
           ...context,
@@ -190,14 +192,14 @@ export function defineHandler<T, O, C>(definition: HandlerDefinition<T, O, C>): 
   };
 }
 
-function complaint(what: string, error: z.core.$ZodError): string {
-  return error.issues.map(({ path, message }) => `${[what, ...path.map(String)].join('.')}: ${message}`).join('; ');
+function unprepared(reason: Unprepared['reason'], said: readonly string[]): Unprepared {
+  return { ok: false, reason, message: said.join('; ') };
 }
 
 function assertDeployable(name: string, limits: Limits): void {
   const { timeBudgetSeconds, batchSize, maximumConcurrency } = limits;
   const faults = [
-    /^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/.test(name) ? '' : 'its name is not a label of at most 40 characters',
+    handlerName.safeParse(name).success ? '' : 'its name is not a label of at most 40 characters',
     timeBudgetSeconds >= 1 && timeBudgetSeconds <= 270 ? '' : `timeBudgetSeconds is ${timeBudgetSeconds}, not 1 to 270`,
     batchSize >= 1 && batchSize <= 10 ? '' : `batchSize is ${batchSize}, not 1 to 10`,
     maximumConcurrency >= 2 && maximumConcurrency <= 1000
@@ -216,29 +218,4 @@ export function defineRegistry(handlers: readonly Handler[]): readonly Handler[]
   const twice = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
   if (twice.length > 0) throw new Error(`registering handlers: registered twice: ${twice.join(', ')}`);
   return handlers;
-}
-
-/** The target is not there any more. `deleted`: these runs took it down. `absent`: the first look found nothing. */
-export function gone(evidence: Evidence): Outcome {
-  return { outcome: 'gone', evidence };
-}
-
-/** Not yet: the message stays in its queue and comes back, at `retryAt` if given. */
-export function pending(facts: {
-  readonly reason: string;
-  readonly message?: string;
-  readonly progress?: string;
-  /** RFC 3339, UTC. */
-  readonly retryAt?: string;
-}): Outcome {
-  return { outcome: 'pending', ...facts };
-}
-
-/** Not without a person or a change; `retryAt` if time alone may change it. */
-export function refused(facts: {
-  readonly reason: string;
-  readonly message: string;
-  readonly retryAt?: string;
-}): Outcome {
-  return { outcome: 'refused', ...facts };
 }

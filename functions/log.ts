@@ -1,6 +1,8 @@
 /*
  * JSON lines for CloudWatch: one object a line, errors with their causes, counters in CloudWatch's embedded metric format.
- * Made by entry.ts; everything else sees the Log port. Written by hand because it is all the functions need of a logger.
+ * Made by entry.ts; everything else sees the Log port. Own code and not Powertools, because of its size: logger and
+ * metrics of 2.36.0 add 34 KB minified (the logger alone 23 KB) where this file adds 1.0 KB, and a function has 80 KB
+ * for everything but the AWS SDK, of which s3-bucket needs 75 KB.
  */
 import type { Log, LogFields } from './ports.ts';
 
@@ -9,7 +11,7 @@ const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LEVELS)[number];
 
 /** CloudWatch namespace of the counters. */
-export const METRICS_NAMESPACE = 'FinalizerBridge';
+const METRICS_NAMESPACE = 'FinalizerBridge';
 const CAUSES_MAX = 5;
 
 /** What a log is made of. */

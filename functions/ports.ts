@@ -3,9 +3,12 @@
  * The entry fills them with the real things; tests and the simulation run the same code under virtual time.
  */
 
-/** Time as an argument. All times are milliseconds since the Unix epoch (UTC). */
+/** Time as an argument, in milliseconds. */
 export interface Clock {
+  /** Since the Unix epoch (UTC); may be set forward or back. */
   now(): number;
+  /** Since some moment of its own; never set, so only its differences say how long something took. */
+  monotonic(): number;
   /** Calls back once after `delay` ms, unless the returned function is called first. */
   after(delay: number, callback: () => void): () => void;
 }
@@ -67,4 +70,25 @@ export function pause(clock: Clock, delay: number, signal?: AbortSignal): Promis
     const cancel = clock.after(delay, wake);
     signal?.addEventListener('abort', wake, { once: true });
   });
+}
+
+/**
+ * Waits for work, until `until` (ms since the epoch) at the latest; the signal that the work is given aborts then.
+ * Work that goes on all the same is not waited for. Rejects only as the work does, while it is waited for.
+ */
+export async function beforeTime(
+  clock: Clock,
+  until: number,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const cancel = clock.after(Math.max(0, until - clock.now()), () => controller.abort());
+  const late = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  try {
+    await Promise.race([work(signal), late]);
+  } finally {
+    cancel();
+    controller.abort();
+  }
 }

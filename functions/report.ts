@@ -4,7 +4,16 @@
  * failed, so the request comes back and is answered again; HTTP 200 alone proves nothing.
  */
 import { utf8Bytes } from '../bridge/contract.ts';
-import { type Clock, type EntryFault, type Log, pause, type Queue, type Random, type SendEntry } from './ports.ts';
+import {
+  beforeTime,
+  type Clock,
+  type EntryFault,
+  type Log,
+  pause,
+  type Queue,
+  type Random,
+  type SendEntry,
+} from './ports.ts';
 
 /** Entries in one SendMessageBatch, and the bytes of their bodies together. */
 export const BATCH_MAX_ENTRIES = 10;
@@ -27,14 +36,31 @@ export interface ReportPorts {
   readonly log: Log;
 }
 
-/** Sends results; resolves with the keys of those that a queue confirmed. Never rejects. */
-export async function report(outgoing: readonly Outgoing[], ports: ReportPorts): Promise<ReadonlySet<string>> {
+/**
+ * Sends results, until `until` (ms since the epoch) at the latest: what no queue has confirmed by then counts as not sent.
+ * Resolves with the keys of those that a queue confirmed. Never rejects.
+ */
+export async function report(
+  outgoing: readonly Outgoing[],
+  ports: ReportPorts,
+  until: number,
+): Promise<ReadonlySet<string>> {
   const byQueue = Map.groupBy(outgoing, ({ queueUrl }) => queueUrl);
   const batches = [...byQueue].flatMap(([queueUrl, results]) =>
     splitBatches(results.map(({ key, body }) => ({ id: key, body }))).map((entries) => ({ queueUrl, entries })),
   );
-  const sent = await Promise.all(batches.map(({ queueUrl, entries }) => sendBatch(queueUrl, entries, ports)));
-  return new Set(sent.flat());
+  const confirmed = new Set<string>();
+  const onConfirmed = (id: string) => confirmed.add(id);
+  await beforeTime(ports.clock, until, async (signal) => {
+    await Promise.all(batches.map((batch) => sendBatch({ ...batch, onConfirmed, signal }, ports)));
+  });
+  const lost = outgoing.length - confirmed.size;
+  if (lost > 0) {
+    ports.log.error('sending results: not all were taken; their requests stay in the queue', { lost });
+    ports.log.count('ResultsNotSent', {});
+  }
+  // A copy: what is confirmed too late for the caller must not change what it was told.
+  return new Set(confirmed);
 }
 
 /** Splits entries, in order, so that each batch is within the queue's limits. */
@@ -55,33 +81,30 @@ export function splitBatches(entries: readonly SendEntry[]): readonly (readonly 
   return batches;
 }
 
-async function sendBatch(
-  queueUrl: string,
-  entries: readonly SendEntry[],
-  { queue, clock, random, log }: ReportPorts,
-): Promise<readonly string[]> {
-  const confirmed: string[] = [];
+interface Sending {
+  readonly queueUrl: string;
+  readonly entries: readonly SendEntry[];
+  readonly onConfirmed: (id: string) => void;
+  /** After it no call begins. */
+  readonly signal: AbortSignal;
+}
+
+async function sendBatch({ queueUrl, entries, onConfirmed, signal }: Sending, ports: ReportPorts): Promise<void> {
   let open = entries;
   for (let attempt = 1; open.length > 0 && attempt <= ATTEMPTS; attempt += 1) {
-    if (attempt > 1) await pause(clock, BACKOFF_MS * 2 ** (attempt - 2) * (1 + random()));
-    const faults = await trySending(queue, queueUrl, open, log);
+    if (attempt > 1) await pause(ports.clock, BACKOFF_MS * 2 ** (attempt - 2) * (1 + ports.random()), signal);
+    if (signal.aborted) return;
+    const faults = await trySending(queueUrl, open, ports);
     const faulty = new Map(faults.map((fault) => [fault.id, fault]));
-    confirmed.push(...open.filter(({ id }) => !faulty.has(id)).map(({ id }) => id));
+    for (const { id } of open) if (!faulty.has(id)) onConfirmed(id);
     open = open.filter(({ id }) => faulty.get(id)?.senderFault === false);
   }
-  const lost = entries.length - confirmed.length;
-  if (lost > 0) {
-    log.error('sending results: not all were taken; their requests stay in the queue', { queueUrl, lost });
-    log.count('ResultsNotSent', {});
-  }
-  return confirmed;
 }
 
 async function trySending(
-  queue: Pick<Queue, 'send'>,
   queueUrl: string,
   entries: readonly SendEntry[],
-  log: Log,
+  { queue, log }: ReportPorts,
 ): Promise<readonly EntryFault[]> {
   try {
     const faults = await queue.send(queueUrl, entries);

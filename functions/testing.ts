@@ -122,7 +122,7 @@ async function abortIsObeyed(subject: Subject): Promise<void> {
       calls += 1;
       if (calls === at) controller.abort();
     };
-    const outcome = await runAborting(subject, scene, controller.signal, observe);
+    const outcome = await runAborting(subject, scene, { signal: controller.signal, observe });
     assert.deepEqual(late, [], `it went on after the signal came during call ${at}`);
     if (!controller.signal.aborted) return;
     // Also a delete that bypasses `calls` shows here.

@@ -19,6 +19,8 @@ export interface Bundle {
   readonly file: string;
   /** Size in bytes, minified, without the source map. */
   readonly bytes: number;
+  /** Bytes by the file that they come from, as a path from the tree's root. */
+  readonly bytesOf: Readonly<Record<string, number>>;
 }
 
 /** What to bundle. */
@@ -56,6 +58,7 @@ export async function bundle({ name, entry, outfile }: BundleRequest): Promise<B
     legalComments: 'external',
     sourcemap: 'external',
     write: false,
+    metafile: true,
     logLevel: 'silent',
     plugins: [freeOfSideEffects('@kubernetes/client-node')],
   }).catch((cause: unknown) => {
@@ -69,7 +72,9 @@ export async function bundle({ name, entry, outfile }: BundleRequest): Promise<B
     await writeFile(`${outfile}${extra}`, contents);
     if (extra === '') bytes = contents.byteLength;
   }
-  return { name, file: outfile, bytes };
+  const inputs = Object.values(result.metafile.outputs).flatMap((output) => Object.entries(output.inputs));
+  const bytesOf = Object.fromEntries(inputs.map(([path, { bytesInOutput }]) => [path, bytesInOutput]));
+  return { name, file: outfile, bytes, bytesOf };
 }
 
 /** A bundle on one line: its size and where it lies. */

@@ -6,6 +6,7 @@ import { readOptions, USAGE } from './demo/options.ts';
 import { runDemo } from './demo/run.ts';
 import { createTimeline } from './demo/timeline.ts';
 import type { Counts } from './demo/verdict.ts';
+import { explain } from './explain.ts';
 
 /** Since this process was started, in ms. */
 const elapsed = () => performance.now();
@@ -37,14 +38,9 @@ async function run({ keep, json }: { readonly keep: boolean; readonly json: bool
   } catch (error) {
     // What fails while everything is being stopped is no news; the system ends this process.
     if (isInterrupted()) return await new Promise<never>(() => {});
-    note(`demo: ${explain(error)}`);
+    note(`demo: ${explain(error, { whole: true })}`);
     return 1;
   }
-}
-
-function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message}: ${explain(error.cause)}`;
 }
 
 const options = readOptions(process.argv.slice(2));

@@ -4,12 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { REQUEST_TYPE, RESULT_TYPE, requestSchema, resultSchema } from '../bridge/contract.ts';
-
-/** A generated file: its path from the root of the project, and its whole text. */
-export interface GeneratedFile {
-  readonly path: string;
-  readonly text: string;
-}
+import type { GeneratedFile } from './generated.ts';
 
 const MESSAGES = [
   {

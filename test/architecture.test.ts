@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { contentRules, goodFile, importRules } from './support/house-rules.ts';
+import { functionSizes, functionsToMend, sizeRules } from './support/house-sizes.ts';
 import { parseSource } from './support/source-file.ts';
 import { root, trackedFiles } from './support/tracked-files.ts';
 
@@ -15,7 +16,7 @@ const sources = tracked
   .filter((path) => /^((bridge|functions|infra|test)\/.+|[^/]+)\.(ts|mts|mjs|cjs|js)$/.test(path))
   .map((path) => parseSource(path, read(path)));
 
-describe.each([...importRules, ...contentRules])('$title', ({ faults, broken }) => {
+describe.each([...importRules, ...contentRules, ...sizeRules])('$title', ({ faults, broken }) => {
   it('holds for every source file', () => {
     expect(sources.flatMap((file) => faults(file).map((fault) => `${file.path} ${fault}`))).toEqual([]);
   });
@@ -27,6 +28,11 @@ describe.each([...importRules, ...contentRules])('$title', ({ faults, broken }) 
   it('is not broken by a good file', () => {
     expect(faults(parseSource(goodFile.path, goodFile.text))).toEqual([]);
   });
+});
+
+it('excepts no file from the size of functions that keeps it', () => {
+  const breaking = sources.filter((file) => functionSizes.faults(file).length > 0).map(({ path }) => path);
+  expect(functionsToMend.filter((path) => !breaking.includes(path))).toEqual([]);
 });
 
 it('looks at the whole tree', () => {

@@ -3,7 +3,7 @@
  * Put over a type-checked tree by cel.ts: every node that can cost more than a step is charged before it runs, by the
  * sizes of what it works on. Once the budget is gone every further charge throws, so a loop that swallows errors ends.
  */
-import { callOf, literalOf, type Node, walk } from './syntax.ts';
+import { callOf, isHandle, literalOf, type Node, walk } from './syntax.ts';
 
 /** What one evaluation may cost, in steps: about 10 ms at the worst, where a usual expression costs under 20. */
 export const BUDGET = 200_000;
@@ -64,7 +64,6 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-type Handle = (this: unknown, ...operands: unknown[]) => unknown;
 type Charge = (operands: readonly unknown[]) => void;
 
 /**
@@ -83,10 +82,6 @@ export function putUnderMeter(root: Node, meter: Meter): void {
       return handle.apply(this, operands);
     };
   });
-}
-
-function isHandle(value: unknown): value is Handle {
-  return typeof value === 'function';
 }
 
 function chargeOf(node: Node, meter: Meter): Charge | undefined {

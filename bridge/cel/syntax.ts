@@ -15,13 +15,35 @@ export interface Node {
   handle?: unknown;
 }
 
-/** What an expression may call: only what the API server's CEL has too, so that one text means one thing everywhere. */
-const ALLOWED = new Set([
-  ...['has', 'all', 'exists', 'exists_one', 'map', 'filter', 'size', 'type', 'dyn', 'string', 'int', 'uint', 'double'],
-  ...['bool', 'bytes', 'timestamp', 'duration', 'matches', 'contains', 'startsWith', 'endsWith', 'lowerAscii'],
-  ...['upperAscii', 'trim', 'indexOf', 'lastIndexOf', 'substring', 'split', 'join', 'replace', 'charAt'],
+/**
+ * What an expression may call: only what the API server's CEL has too, so that one text means one thing everywhere.
+ * Bytes, unsigned ints and durations are left out: no field of an object is one, and none can be a result.
+ */
+export const ALLOWED: ReadonlySet<string> = new Set([
+  ...['has', 'all', 'exists', 'exists_one', 'map', 'filter', 'size', 'type', 'dyn', 'string', 'int', 'double', 'bool'],
+  ...['timestamp', 'matches', 'contains', 'startsWith', 'endsWith', 'lowerAscii', 'upperAscii', 'trim', 'indexOf'],
+  ...['lastIndexOf', 'substring', 'split', 'join', 'replace', 'charAt'],
   ...['orValue', 'or', 'hasValue', 'value', 'of', 'none'],
 ]);
+
+/** The engine keeps maps in records and drops these keys of a literal without a word. */
+const LOST_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+const INT_MAX = 2n ** 63n - 1n;
+
+/** What the engine calls with a node's evaluated operands. */
+export type Handle = (this: unknown, ...operands: unknown[]) => unknown;
+
+export function isHandle(value: unknown): value is Handle {
+  return typeof value === 'function';
+}
+
+/** Whether a value is a map to the engine: a record as JSON gives it, or a Map. */
+export function isMap(value: unknown): value is object {
+  if (value instanceof Map) return true;
+  return (
+    typeof value === 'object' && value !== null && (value.constructor === Object || value.constructor === undefined)
+  );
+}
 
 export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'op' in value && 'meta' in value && 'input' in value;
@@ -64,14 +86,38 @@ export function literalOf(node: unknown): string | undefined {
 /** What an expression must not contain, in words; undefined when all is well. */
 export function refusal(root: Node): string | undefined {
   let found: string | undefined;
+  const negated = new Set<unknown>();
   walk(root, (node) => {
-    const call = callOf(node);
-    if (call && !ALLOWED.has(call.name)) found ??= `no such function: ${call.name}()`;
+    if (node.op === '-_') negated.add(node.args);
+    found ??= faultOfCall(node) ?? faultOfLiteral(node, negated.has(node));
     if (node.op === 'comprehension' && iterationVariable(node) === 'object') {
       found ??= 'a variable of an iteration must not be called object';
     }
   });
   return found;
+}
+
+function faultOfCall(node: Node): string | undefined {
+  const call = callOf(node);
+  return call && !ALLOWED.has(call.name) ? `no such function: ${call.name}()` : undefined;
+}
+
+function faultOfLiteral({ op, args }: Node, isNegated: boolean): string | undefined {
+  if (op === 'map')
+    return Array.isArray(args) ? faultOfKeys(args.map(([key]: unknown[]) => literalOf(key))) : undefined;
+  if (op !== 'value') return undefined;
+  if (typeof args === 'bigint')
+    return args > INT_MAX + (isNegated ? 1n : 0n) ? `${args} is too large for an int` : undefined;
+  if (args instanceof Uint8Array) return 'bytes cannot be used';
+  return typeof args === 'object' && args !== null ? 'unsigned ints cannot be used' : undefined;
+}
+
+function faultOfKeys(keys: readonly (string | undefined)[]): string | undefined {
+  const texts = keys.filter((key) => key !== undefined);
+  if (texts.length < keys.length) return 'the keys of a map must be texts in quotes';
+  if (new Set(texts).size < texts.length) return 'a map must not have a key twice';
+  const lost = texts.find((key) => LOST_KEYS.has(key));
+  return lost === undefined ? undefined : `a map cannot have the key ${lost}`;
 }
 
 function iterationVariable({ args }: Node): unknown {

@@ -36,11 +36,12 @@ export const traceparent = z.string().check(z.regex(/^00-[0-9a-f]{32}-[0-9a-f]{1
 
 const envelope = z.object({ specversion: z.literal('1.0'), id: z.string(), source: z.string(), type: z.string() });
 
-/** Formats a schema's complaints, each with its path, on one line. */
-export function complaints(error: z.core.$ZodError): string {
-  return error.issues
-    .map((issue) => `${issue.path.length === 0 ? 'message' : issue.path.join('.')}: ${issue.message}`)
-    .join('; ');
+/** A schema's complaints, each with its path below `root`; about the whole, without a root, the complaint alone. */
+export function complaints(error: z.core.$ZodError, root = ''): readonly string[] {
+  return error.issues.map(({ path, message }) => {
+    const place = [root, ...path.map(String)].filter((part) => part !== '').join('.');
+    return place === '' ? message : `${place}: ${message}`;
+  });
 }
 
 /** Parses a body as JSON and as a CloudEvent of the given type, then by the type's own schema. */
@@ -54,11 +55,12 @@ export function decodeEvent<S extends z.ZodMiniType>(body: string, type: string,
     return failed('NotJson', cause instanceof Error ? cause.message : String(cause));
   }
   const event = envelope.safeParse(parsed);
-  if (!event.success) return failed('NotCloudEvent', complaints(event.error));
+  if (!event.success) return failed('NotCloudEvent', complaints(event.error).join('; '));
   if (event.data.type !== type) return failed('UnknownType', event.data.type.slice(0, 128));
   try {
     const message = schema.safeParse(parsed);
-    return message.success ? { ok: true, message: message.data } : failed('Invalid', complaints(message.error));
+    if (message.success) return { ok: true, message: message.data };
+    return failed('Invalid', complaints(message.error).join('; '));
   } catch (error) {
     // Within the size limit JSON can still be nested deeper than the stack; nothing else may throw here.
     if (!(error instanceof RangeError)) throw error;

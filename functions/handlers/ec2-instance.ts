@@ -56,7 +56,8 @@ export const ec2Instance = defineHandler({
   target: targetSchema,
   options: optionsSchema,
   errors: ec2Errors,
-  limits: { batchSize: 5, memoryMb: 256, maximumConcurrency: 5 },
+  // Slow: what waits behind a run of another would wait for minutes.
+  limits: { batchSize: 1, memoryMb: 256, maximumConcurrency: 10 },
   permissions: [
     {
       // Describe calls know no resources in IAM.

@@ -40,8 +40,7 @@ export function runOnce(subject: Subject, scene: Scene, choices: RunChoices = {}
 export async function runAborting(
   subject: Subject,
   scene: Scene,
-  signal: AbortSignal,
-  observe: Observe,
+  { signal, observe }: { readonly signal: AbortSignal; readonly observe: Observe },
 ): Promise<Outcome['outcome']> {
   const input = inputOf(subject, scene, { observe });
   const context = createRunContext(input, signal, () => {});

@@ -1,7 +1,7 @@
 // @ts-check
 /*
- * A lock between processes, so that two bootstraps at once never install over one another.
- * Used by packages.mjs. The lock is a directory that is renamed into place with its owner's name already inside, so
+ * A lock between processes, so that two that make the same thing at once never write over one another.
+ * Used by packages.mjs and by the local system's cache. The lock is a directory that is renamed into place with its owner's name already inside, so
  * there is no moment at which it is held by nobody known; a dead owner's lock is renamed away, once only.
  */
 import { randomUUID } from 'node:crypto';
@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utim
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { BootError, say } from './say.mjs';
+import { BootError } from './say.mjs';
 
 const POLL_MS = 200;
 const HEARTBEAT_MS = 2_000;
@@ -17,20 +17,23 @@ const HEARTBEAT_MS = 2_000;
 const SILENT_MS = 600_000;
 
 /** @typedef {{ pid: number, host: string, token: string }} Owner */
+/**
+ * A lock by its place. `onWait` is told once, with the process id of the holder, when it has to be waited for.
+ * @typedef {{ directory: string, name: string, onWait: (pid: number) => void }} Lock
+ */
 
 /**
- * Does work while holding the lock `name` in `directory`; waits for as long as another process holds it.
+ * Does work while holding a lock; waits for as long as another holds it, in this process or in another.
  * @template T
- * @param {string} directory
- * @param {string} name
+ * @param {Lock} lock
  * @param {() => Promise<T>} work
  * @returns {Promise<T>}
  */
-export async function withLock(directory, name, work) {
+export async function withLock({ directory, name, onWait }, work) {
   mkdirSync(directory, { recursive: true });
   const path = join(directory, name);
   const mine = { pid: process.pid, host: hostname(), token: randomUUID() };
-  await acquire(path, mine);
+  await acquire(path, mine, onWait);
   const heartbeat = setInterval(() => touch(path), HEARTBEAT_MS);
   try {
     return await work();
@@ -46,8 +49,9 @@ export async function withLock(directory, name, work) {
 /**
  * @param {string} path
  * @param {Owner} mine
+ * @param {Lock['onWait']} onWait
  */
-async function acquire(path, mine) {
+async function acquire(path, mine, onWait) {
   const prepared = `${path}.${mine.token}`;
   mkdirSync(prepared);
   writeFileSync(ownerFile(prepared), JSON.stringify(mine));
@@ -61,8 +65,10 @@ async function acquire(path, mine) {
       moved(path, `${path}.dead-${owner.token}`);
       continue;
     }
-    if (!told && owner !== null) say(`waiting for another run (process ${owner.pid}) that is installing`);
-    told = true;
+    if (!told && owner !== null) {
+      onWait(owner.pid);
+      told = true;
+    }
     await delay(POLL_MS);
   }
 }

@@ -36,7 +36,9 @@ export async function ensureInstalled(installation) {
   const stampFile = join(modules, '.boot-stamp');
   const current = () => existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
   if (current()) return;
-  await withLock(lockDirectory, 'boot.lock', async () => {
+  /** @param {number} pid */
+  const onWait = (pid) => say(`waiting for another run (process ${pid}) that is installing`);
+  await withLock({ directory: lockDirectory, name: 'boot.lock', onWait }, async () => {
     if (current()) return;
     if (missing(lockFile, modules) === null) say('node_modules is what package-lock.json says');
     else {

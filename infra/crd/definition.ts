@@ -98,6 +98,6 @@ export const ruleDefinition = {
 
 /** The text of the manifest's file. */
 export function definitionYaml(): string {
-  const head = '# Generated from infra/crd (node infra/crd/generate.ts): edit there.\n';
+  const head = '# Generated from infra/crd (npm run crd): edit there.\n';
   return head + stringify(ruleDefinition, { lineWidth: 120, aliasDuplicateObjects: false });
 }

@@ -2,10 +2,13 @@
  * The files that are generated from the schema of TeardownRule, each with its whole text.
  * Used by generate.ts, and by the test that keeps them from drifting (test/bridge/rule-crd.test.ts).
  */
-import type { GeneratedFile } from '../message-schemas.ts';
 import { DEFINITION_PATH, definitionYaml } from './definition.ts';
+import { REFERENCE_PATH, ruleReference } from './reference.ts';
 
-/** All of them. */
-export function ruleFiles(): readonly GeneratedFile[] {
-  return [{ path: DEFINITION_PATH, text: definitionYaml() }];
+/** All of them; paths are from the root of the project. */
+export function ruleFiles(): readonly { readonly path: string; readonly text: string }[] {
+  return [
+    { path: DEFINITION_PATH, text: definitionYaml() },
+    { path: REFERENCE_PATH, text: ruleReference() },
+  ];
 }

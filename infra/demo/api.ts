@@ -10,7 +10,7 @@ import type { Timeline } from './timeline.ts';
 const MERGE_PATCH = { contentType: 'application/merge-patch+json' };
 
 /** The kind and the name in `Bucket/logs`. */
-export function partsOf({ manifests }: Stage, object: string): { readonly kind: DemoKind; readonly name: string } {
+function partsOf({ manifests }: Stage, object: string): { readonly kind: DemoKind; readonly name: string } {
   const [word = '', name = ''] = object.split('/');
   const kind = manifests.kinds.find((one) => one.kind === word);
   if (kind === undefined) throw new Error(`looking for ${object}: the demo has no such kind`);

@@ -87,25 +87,23 @@ export function watchObjects(input: WatchedObjectsInput): WatchedObjects {
   const changed = () => {
     for (const ask of waiting) ask();
   };
-  const watches = paths.map((path) => {
-    const onChange = (change: Change) => {
-      const now = observedIn(change);
-      const before = objects.get(now.object);
-      objects.set(now.object, now);
-      onObject(now, before?.uid === now.uid ? before : undefined);
-      changed();
-    };
-    return watch({ kube, path, signal, onChange });
-  });
-  const eventPath = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
   const onChange = (change: Change) => {
+    const now = observedIn(change);
+    const before = objects.get(now.object);
+    objects.set(now.object, now);
+    onObject(now, before?.uid === now.uid ? before : undefined);
+    changed();
+  };
+  const watches = paths.map((path) => watch({ kube, path, signal, onChange }));
+  const eventPath = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+  const onTold = (change: Change) => {
     if (change.type !== 'ADDED') return;
     const told = eventIn(change);
     events.push(told);
     onEvent(told);
     changed();
   };
-  const all = Promise.all([...watches, watch({ kube, path: eventPath, signal, onChange })]);
+  const all = Promise.all([...watches, watch({ kube, path: eventPath, signal, onChange: onTold })]);
   const failed = all.then(() => new Promise<never>(() => {}));
   failed.catch(() => undefined);
   return {

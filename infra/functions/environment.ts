@@ -9,7 +9,7 @@ import type { Value } from './queues.ts';
 import type { HandlerValues, Values } from './values.ts';
 
 /** Lambda's limit on all environment variables of a function together, names and values, in UTF-8 bytes. */
-export const ENVIRONMENT_MAX_BYTES = 4096;
+const ENVIRONMENT_MAX_BYTES = 4096;
 
 /** A function's environment as the template has it, and its configuration as the function will read it. */
 export interface Environment {
@@ -29,7 +29,7 @@ export function makeEnvironment(handler: string, settings: HandlerValues, values
   if (fixed.length > 0) {
     return { ok: false, faults: fixed.map((key) => `handlers.${handler}.${key}: is set by the packaging`) };
   }
-  const likely = JSON.stringify(configuration(handler, own, values, likelyUrl));
+  const likely = JSON.stringify(configuration({ handler, own, values, url: likelyUrl }));
   const read = checked(handler, likely, values.region);
   if (!read.ok) return read;
   const bytes = Buffer.byteLength(CONFIG_VARIABLE) + Buffer.byteLength(likely);
@@ -37,13 +37,18 @@ export function makeEnvironment(handler: string, settings: HandlerValues, values
     const fault = `handlers.${handler}: its configuration takes ${bytes} bytes with that of the clusters, a function's environment has ${ENVIRONMENT_MAX_BYTES}; shorten the allow-list with wider patterns`;
     return { ok: false, faults: [fault] };
   }
-  const text = JSON.stringify(configuration(handler, escaped(own), values, reference));
+  const text = JSON.stringify(configuration({ handler, own: escaped(own), values, url: reference }));
   return { ok: true, environment: { variables: { [CONFIG_VARIABLE]: { 'Fn::Sub': text } }, config: read.config } };
 }
 
-type QueueUrl = (values: Values, clusterUid: string) => string;
+interface ConfigurationInput {
+  readonly handler: string;
+  readonly own: Readonly<Record<string, unknown>>;
+  readonly values: Values;
+  readonly url: (values: Values, clusterUid: string) => string;
+}
 
-function configuration(handler: string, own: Readonly<Record<string, unknown>>, values: Values, url: QueueUrl) {
+function configuration({ handler, own, values, url }: ConfigurationInput) {
   const clusters = values.clusters.map(({ uid, bridgeRoleId }) => ({
     uid,
     sender: bridgeRoleId,
@@ -69,8 +74,7 @@ function checked(handler: string, text: string, region: string) {
     return { ok: true, config } as const;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const faults = error.message.slice(error.message.indexOf(': ') + 2);
-    return { ok: false, faults: faults.split('; ').map((fault) => `handlers.${handler}.${fault}`) } as const;
+    return { ok: false, faults: error.faults.map((fault) => `handlers.${handler}.${fault}`) } as const;
   }
 }
 

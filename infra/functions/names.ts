@@ -5,9 +5,9 @@
  */
 
 /** AWS's limit on the name of a queue, in characters. */
-export const QUEUE_NAME_MAX = 80;
+const QUEUE_NAME_MAX = 80;
 /** AWS's limit on the name of a Lambda function, in characters. */
-export const FUNCTION_NAME_MAX = 64;
+const FUNCTION_NAME_MAX = 64;
 
 /** What all names of one deployment begin with. */
 export interface Deployment {

@@ -23,11 +23,11 @@ export type Resources = Readonly<Record<string, Resource>>;
 /** Lambda's advice: a queue's visibility timeout is at least this many times the function's timeout (Q1). */
 export const VISIBILITY_PER_TIMEOUT = 6;
 /** SQS's largest: a request that waits for a slow deletion comes back many times before it expires (Q4). */
-export const MAX_RECEIVE_COUNT = 1000;
+const MAX_RECEIVE_COUNT = 1000;
 /** A dead letter keeps its first enqueue time, so a queue keeps messages for less long than its dead letters (Q7). */
-export const RETENTION_SECONDS = 4 * 24 * 3600;
-export const DEAD_LETTER_RETENTION_SECONDS = 14 * 24 * 3600;
-/** What the bridge may take for a result before SQS shows it again; the bridge extends it while it retries. */
+const RETENTION_SECONDS = 4 * 24 * 3600;
+const DEAD_LETTER_RETENTION_SECONDS = 14 * 24 * 3600;
+/** What the bridge may take for a result; one that it has not settled by then comes again, which is harmless (P6). */
 export const RESULT_VISIBILITY_SECONDS = 60;
 
 /** Who may use a queue. */
@@ -64,14 +64,8 @@ export function queueResources({ names, visibilitySeconds, senders, receivers }:
       },
     },
     [names.policyId]: policy(names.queueId, [
-      ...allow('Send', senders, names.queueId, ['sqs:SendMessage', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes']),
-      ...allow('Receive', receivers, names.queueId, [
-        'sqs:ReceiveMessage',
-        'sqs:DeleteMessage',
-        'sqs:ChangeMessageVisibility',
-        'sqs:GetQueueUrl',
-        'sqs:GetQueueAttributes',
-      ]),
+      ...allow(names.queueId, SENDING, senders),
+      ...allow(names.queueId, RECEIVING, receivers),
       denySending(names.queueId, senders),
       denyPlainText(names.queueId),
     ]),
@@ -96,7 +90,20 @@ function policy(queueId: string, Statement: readonly unknown[]): Resource {
   };
 }
 
-function allow(Sid: string, principals: readonly Value[], queueId: string, Action: readonly string[]) {
+/** What somebody may do with a queue. */
+interface Right {
+  readonly Sid: string;
+  readonly Action: readonly string[];
+}
+
+const LOOKING = ['sqs:GetQueueUrl', 'sqs:GetQueueAttributes'];
+const SENDING: Right = { Sid: 'Send', Action: ['sqs:SendMessage', ...LOOKING] };
+const RECEIVING: Right = {
+  Sid: 'Receive',
+  Action: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility', ...LOOKING],
+};
+
+function allow(queueId: string, { Sid, Action }: Right, principals: readonly Value[]) {
   return principals.length === 0
     ? []
     : [{ Sid, Effect: 'Allow', Principal: { AWS: principals }, Action, Resource: arnOf(queueId) }];

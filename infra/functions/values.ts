@@ -7,6 +7,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import * as z from 'zod/mini';
+import { complaints } from '../../bridge/contract.ts';
+import { regionSchema } from '../../functions/places.ts';
 
 /** Where settings are looked for, beside serverless.yml, if no file is named. */
 export const VALUES_FILE = 'functions.values.yml';
@@ -44,7 +46,7 @@ const words = z.locales.en().localeError;
 const valuesSchema = z.strictObject({
   service: z._default(z.string().check(z.regex(/^[a-z][-a-z0-9]*$/), z.maxLength(40)), 'finalizer-bridge'),
   stage: z._default(z.string().check(z.regex(/^[a-z0-9][-a-z0-9]*$/), z.maxLength(20)), 'dev'),
-  region: z._default(z.string().check(z.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'is not an AWS region')), 'us-east-1'),
+  region: z._default(regionSchema, 'us-east-1'),
   logRetentionDays: z._default(
     z.int().check(
       z.refine((days) => LOG_RETENTION_DAYS.includes(days), {
@@ -111,7 +113,7 @@ export function readValues(where: ValuesSource, handlers: readonly string[]): { 
     );
   }
   const parsed = valuesSchema.safeParse(document.toJS() ?? {}, { error: words });
-  const faults = parsed.success ? [] : faultsOf(parsed.error);
+  const faults = parsed.success ? [] : [...complaints(parsed.error)];
   const named = parsed.success ? Object.keys(parsed.data.handlers) : [];
   const unknown = named.filter((name) => !handlers.includes(name));
   faults.push(...unknown.map((name) => `handlers.${name}: is not registered; there are ${handlers.join(', ')}`));
@@ -124,14 +126,6 @@ function sourceOf({ file, folder, exampleAllowed }: ValuesSource): string {
   if (existsSync(wanted)) return wanted;
   if (file === undefined && exampleAllowed) return EXAMPLE_FILE;
   throw new ValuesError(wanted, [`the file does not exist; ${EXAMPLE_FILE} shows what belongs in it`]);
-}
-
-/** A schema's complaints, each with its path. */
-function faultsOf(error: z.core.$ZodError): string[] {
-  return error.issues.map((issue) => {
-    const path = issue.path.join('.');
-    return `${path === '' ? 'the file' : path}: ${issue.message}`;
-  });
 }
 
 function list(faults: readonly string[]): string {

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { explain } from '../explain.ts';
 import { type ArchiveSource, archivePins, unpackArchive } from './binaries-archive.ts';
 import { buildFlags, buildWithGo } from './binaries-build.ts';
 import { cached, cacheRoot, type Environment } from './cache.ts';
@@ -52,13 +53,13 @@ async function fill(folder: string, options: FindBinaries): Promise<void> {
   try {
     return await unpackArchive({ folder, say, platform, arch, ...(archive ? { source: archive } : {}) });
   } catch (error) {
-    reasons.push(chain(error));
-    say(`envtest archive not used: ${chain(error)}`);
+    reasons.push(explain(error));
+    say(`envtest archive not used: ${explain(error)}`);
   }
   try {
     return await buildWithGo({ folder, say, env, version: KUBERNETES_VERSION, ...(go === undefined ? {} : { go }) });
   } catch (error) {
-    reasons.push(chain(error));
+    reasons.push(explain(error));
   }
   throw new Error(
     `finding kube-apiserver and etcd: install Go 1.26 or newer, or set KUBEBUILDER_ASSETS to a folder that has both (${reasons.join('; ')})`,
@@ -83,11 +84,4 @@ async function contentHash(): Promise<string> {
   }
   hash.update(JSON.stringify([buildFlags(KUBERNETES_VERSION), archivePins]));
   return hash.digest('hex').slice(0, 16);
-}
-
-/** An error and its causes in one line; of a message of many lines (a compiler's) the first. */
-function chain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const line = error.message.split('\n', 1)[0] ?? '';
-  return error.cause === undefined ? line : `${line}: ${chain(error.cause)}`;
 }

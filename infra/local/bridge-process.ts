@@ -25,7 +25,6 @@ export interface BridgeProcessOptions {
   readonly rules: readonly object[];
   /** The module to run; the source unless told. */
   readonly entry?: string;
-  readonly clusterName?: string;
   readonly logLevel?: string;
   readonly logFile?: string;
   /** Where its private folder is made; the system's temporary folder unless told. */
@@ -101,10 +100,10 @@ async function isReady(url: string): Promise<boolean> {
 }
 
 async function writeConfig(folder: string, options: BridgeProcessOptions & { port: number }): Promise<string> {
-  const { kubeconfig, queues, handlers, rules, clusterName = 'local', logLevel = 'info', port } = options;
+  const { kubeconfig, queues, handlers, rules, logLevel = 'info', port } = options;
   const file = join(folder, 'bridge.yaml');
   const config = {
-    cluster: { name: clusterName },
+    cluster: { name: 'local' },
     kubeconfig,
     rules: 'rules.yaml',
     queues,

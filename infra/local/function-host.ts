@@ -14,7 +14,6 @@ const hostedFunction = z.object({
   functionName: z.string(),
   /** Path of the module that Lambda would load: a source or a bundle. */
   entry: z.string(),
-  exportName: z._default(z.string(), 'handler'),
   queueUrl: z.string(),
   queueArn: z.string(),
   batchSize: z.int().check(z.gte(1), z.lte(10)),
@@ -23,17 +22,17 @@ const hostedFunction = z.object({
 });
 const configuration = z.object({ functions: z.array(hostedFunction).check(z.minLength(1)) });
 
-/** What the host is told; defaults may be left out. */
+/** What the host is told. */
 export type HostConfiguration = z.input<typeof configuration>;
 
 type Handler = Parameters<typeof startEventSource>[0]['invoke'];
 
-async function load(entry: string, exportName: string): Promise<Handler> {
+async function load(entry: string): Promise<Handler> {
   const module: Record<string, unknown> = await import(pathToFileURL(entry).href);
   // CommonJS bundles show their exports as members of the default export, depending on how they were written.
   const inner = z.safeParse(z.looseObject({}), module.default).data;
-  const found = module[exportName] ?? inner?.[exportName];
-  if (!isHandler(found)) throw new Error(`loading ${entry}: it exports no function ${exportName}`);
+  const found = module.handler ?? inner?.handler;
+  if (!isHandler(found)) throw new Error(`loading ${entry}: it exports no function handler`);
   return found;
 }
 
@@ -51,8 +50,8 @@ async function main(path: string): Promise<void> {
   // Endpoint, region and credentials come from the standard AWS variables, as on Lambda.
   const client = new SQSClient({});
   const sources: EventSource[] = [];
-  for (const { entry, exportName, ...mapping } of functions) {
-    const invoke = await load(entry, exportName);
+  for (const { entry, ...mapping } of functions) {
+    const invoke = await load(entry);
     const { functionName } = mapping;
     const onError = (error: unknown) => console.error(JSON.stringify({ function: functionName, error: String(error) }));
     sources.push(

@@ -20,8 +20,8 @@ export interface FunctionProcessOptions {
   /** Decides the SenderId of what the function sends. */
   readonly accessKeyId: string;
   readonly region: string;
-  /** Of the local services; one that is left out is not reachable. */
-  readonly endpoints: { readonly sqs: string; readonly s3?: string; readonly ec2?: string };
+  /** Of SQS, and of whatever other service the function calls; without that it reaches none. */
+  readonly endpoints: { readonly sqs: string; readonly others?: string };
   /** The function's own configuration and whatever else it reads from its environment. */
   readonly environment: Environment;
   readonly logFile?: string;
@@ -94,8 +94,7 @@ function lambdaEnvironment(options: FunctionProcessOptions): Environment {
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',
     // Read by the AWS SDK itself; the functions need no setting for local endpoints.
     AWS_ENDPOINT_URL_SQS: endpoints.sqs,
-    ...(endpoints.s3 === undefined ? {} : { AWS_ENDPOINT_URL_S3: endpoints.s3 }),
-    ...(endpoints.ec2 === undefined ? {} : { AWS_ENDPOINT_URL_EC2: endpoints.ec2 }),
+    ...(endpoints.others === undefined ? {} : { AWS_ENDPOINT_URL: endpoints.others }),
     ...environment,
   };
 }

@@ -64,7 +64,7 @@ export async function startFunction(
     concurrency: 4,
     accessKeyId: queues.accessKeyId,
     region: LOCAL_REGION,
-    endpoints: { sqs: site.queues.endpoint, s3: cloud, ec2: cloud },
+    endpoints: { sqs: site.queues.endpoint, others: cloud },
     environment: { FINALIZER_BRIDGE_CONFIG: JSON.stringify(environment) },
     folder: site.folder,
   });

@@ -60,31 +60,9 @@ const tokenRequest = z.object({ status: z.object({ token: z.string() }) });
 
 const withUid = z.object({ metadata: z.object({ uid: z.string() }) });
 
+/** A client of a server, which need not run yet. */
 export function connectKube(facts: KubeFacts): KubeClient {
-  // The certificate is written by the server itself, so it is read at the first request, not now.
-  let agent: Agent | undefined;
-  const request: KubeClient['request'] = async (
-    method,
-    path,
-    body,
-    { contentType = 'application/json', token } = {},
-  ) => {
-    agent ??= new Agent({ connect: { ca: readFileSync(facts.caFile, 'utf8') } });
-    const bearer = token === undefined ? facts.adminToken : token;
-    const response = await send(`${facts.url}${path}`, {
-      dispatcher: agent,
-      method: z.parse(httpMethod, method),
-      headers: {
-        accept: 'application/json',
-        ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
-        ...(body === undefined ? {} : { 'content-type': contentType }),
-      },
-      body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
-    });
-    const text = await response.body.text();
-    const isJson = String(response.headers['content-type'] ?? '').includes('json');
-    return { status: response.statusCode, body: isJson ? JSON.parse(text) : text };
-  };
+  const { request, close } = connection(facts);
   const kubeconfigFor: KubeClient['kubeconfigFor'] = async (options) => {
     const path = join(facts.kubeconfigFolder, `${options.name}.kubeconfig`);
     await writeFile(path, stringify(kubeconfig(facts, options)), { mode: 0o600 });
@@ -92,31 +70,18 @@ export function connectKube(facts: KubeFacts): KubeClient {
   };
   const apply: KubeClient['apply'] = (manifests) => applyManifests(request, manifests);
   return {
-    ...facts,
-    request,
-    kubeconfigFor,
-    apply,
+    ...{ ...facts, request, kubeconfigFor, apply, close },
     isReady: () =>
       request('GET', '/readyz').then(
         ({ status }) => status === 200,
         () => false,
       ),
     serviceAccount: async (namespace, name) => {
-      const inNamespace = { name, namespace };
       await apply([
         { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-        { apiVersion: 'v1', kind: 'ServiceAccount', metadata: inNamespace },
+        { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } },
       ]);
-      const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
-      const body = {
-        apiVersion: 'authentication.k8s.io/v1',
-        kind: 'TokenRequest',
-        spec: { expirationSeconds: 21_600 },
-      };
-      const answer = await request('POST', path, body);
-      if (answer.status !== 201)
-        throw new Error(`requesting a token for ${namespace}/${name}: ${JSON.stringify(answer)}`);
-      const { token } = z.parse(tokenRequest, answer.body).status;
+      const token = await requestToken(request, namespace, name);
       return { token, kubeconfig: await kubeconfigFor({ token, namespace, name: `${namespace}-${name}` }) };
     },
     clusterUid: async () => {
@@ -124,11 +89,43 @@ export function connectKube(facts: KubeFacts): KubeClient {
       if (status !== 200) throw new Error(`reading namespace kube-system: status ${status}`);
       return z.parse(withUid, body).metadata.uid;
     },
-    close: async () => {
+  };
+}
+
+function connection(facts: KubeFacts): Pick<KubeClient, 'request' | 'close'> {
+  // The certificate is written by the server itself, so it is read at the first request, not now.
+  let agent: Agent | undefined;
+  return {
+    async request(method, path, body, { contentType = 'application/json', token } = {}) {
+      agent ??= new Agent({ connect: { ca: readFileSync(facts.caFile, 'utf8') } });
+      const bearer = token === undefined ? facts.adminToken : token;
+      const response = await send(`${facts.url}${path}`, {
+        dispatcher: agent,
+        method: z.parse(httpMethod, method),
+        headers: {
+          accept: 'application/json',
+          ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+          ...(body === undefined ? {} : { 'content-type': contentType }),
+        },
+        body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+      });
+      const text = await response.body.text();
+      const isJson = String(response.headers['content-type'] ?? '').includes('json');
+      return { status: response.statusCode, body: isJson ? JSON.parse(text) : text };
+    },
+    async close() {
       await agent?.destroy();
       agent = undefined;
     },
   };
+}
+
+async function requestToken(request: KubeClient['request'], namespace: string, name: string): Promise<string> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
+  const spec = { expirationSeconds: 21_600 };
+  const answer = await request('POST', path, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec });
+  if (answer.status !== 201) throw new Error(`requesting a token for ${namespace}/${name}: ${JSON.stringify(answer)}`);
+  return z.parse(tokenRequest, answer.body).status.token;
 }
 
 const httpMethod = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);

@@ -1,16 +1,10 @@
 /*
- * The files kube-apiserver is started with: keys for ServiceAccount tokens, and the tokens of the admin and of extra users.
+ * The files kube-apiserver is started with: keys for ServiceAccount tokens, and the token of the admin.
  * Written by kube into its private folder; the server adds its own certificate there.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-
-/** A user known by a fixed token; what it may do is up to RBAC. */
-export interface KubeUser {
-  readonly name: string;
-  readonly groups?: readonly string[];
-}
 
 export interface KubeFiles {
   readonly folder: string;
@@ -20,12 +14,10 @@ export interface KubeFiles {
   readonly serviceAccountPublicKey: string;
   readonly tokens: string;
   readonly adminToken: string;
-  /** Tokens by user name, without the admin. */
-  readonly userTokens: Readonly<Record<string, string>>;
 }
 
-/** Keys are kept when the folder has some, so that tokens survive a start from the same folder; the fixed tokens are new. */
-export async function writeKubeFiles(folder: string, users: readonly KubeUser[]): Promise<KubeFiles> {
+/** Keys are kept when the folder has some, so that tokens survive a start from the same folder; the admin's token is new. */
+export async function writeKubeFiles(folder: string): Promise<KubeFiles> {
   const serviceAccountKey = join(folder, 'service-account.key');
   const serviceAccountPublicKey = join(folder, 'service-account.pub');
   const present = await readFile(serviceAccountKey, 'utf8').catch(() => undefined);
@@ -38,13 +30,10 @@ export async function writeKubeFiles(folder: string, users: readonly KubeUser[])
     await writeFile(serviceAccountPublicKey, pair.publicKey, { mode: 0o600 });
     await writeFile(serviceAccountKey, pair.privateKey, { mode: 0o600 });
   }
-  const adminToken = newToken();
-  const userTokens = Object.fromEntries(users.map((user) => [user.name, newToken()]));
-  const lines = users.map(({ name, groups = [] }) => tokenLine(userTokens[name] ?? '', name, groups));
+  const adminToken = randomBytes(24).toString('base64url');
   const tokens = join(folder, 'tokens.csv');
-  await writeFile(tokens, [tokenLine(adminToken, 'admin', ['system:masters']), ...lines, ''].join('\n'), {
-    mode: 0o600,
-  });
+  // Token, name, uid and group.
+  await writeFile(tokens, `${adminToken},admin,admin,system:masters\n`, { mode: 0o600 });
   return {
     folder,
     caFile: join(folder, 'apiserver.crt'),
@@ -52,13 +41,5 @@ export async function writeKubeFiles(folder: string, users: readonly KubeUser[])
     serviceAccountPublicKey,
     tokens,
     adminToken,
-    userTokens,
   };
-}
-
-const newToken = () => randomBytes(24).toString('base64url');
-
-/** token, name, uid, and the groups as one quoted field. */
-function tokenLine(token: string, name: string, groups: readonly string[]): string {
-  return `${token},"${name}","${name}"${groups.length === 0 ? '' : `,"${groups.join(',')}"`}`;
 }

@@ -10,7 +10,7 @@ import { findKubeBinaries, type KubeBinaries } from './binaries.ts';
 import type { Environment } from './cache.ts';
 import { freePorts } from './free-port.ts';
 import { connectKube, type KubeClient } from './kube-client.ts';
-import { type KubeFiles, type KubeUser, writeKubeFiles } from './kube-files.ts';
+import { type KubeFiles, writeKubeFiles } from './kube-files.ts';
 import { apiServerArguments, etcdArguments, type KubePorts } from './kube-flags.ts';
 import type { Say } from './progress.ts';
 import { type Supervised, startSupervised } from './supervised.ts';
@@ -18,10 +18,6 @@ import { type Supervised, startSupervised } from './supervised.ts';
 export interface KubeOptions {
   readonly say: Say;
   readonly env?: Environment;
-  /** Added to kube-apiserver's arguments; a repeated flag wins. */
-  readonly extraArgs?: readonly string[];
-  /** Users beside the admin; their tokens are in `userTokens`. */
-  readonly users?: readonly KubeUser[];
   /** Keeps keys and etcd's data at stop; a private temporary folder, removed at stop, unless told. */
   readonly dataDir?: string;
   /** Ends the wait for the servers. */
@@ -31,8 +27,6 @@ export interface KubeOptions {
 export interface Kube extends KubeClient {
   /** kubeconfig of the admin. */
   readonly kubeconfig: string;
-  /** Bearer tokens by user name. */
-  readonly userTokens: Readonly<Record<string, string>>;
   /** Folder with logs, keys and kubeconfigs. */
   readonly folder: string;
   pids(): { readonly apiServer: number; readonly etcd: number };
@@ -50,14 +44,14 @@ const READY_WITHIN = 60_000;
 
 /** Starts both servers and waits until the API server is ready (about 3 s). On failure nothing is left running. */
 export async function startKube(options: KubeOptions): Promise<Kube> {
-  const { say, env = process.env, users = [], dataDir } = options;
+  const { say, env = process.env, dataDir } = options;
   const binaries = await findKubeBinaries({ say, env });
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'finalizer-bridge-kube-')));
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await chmod(folder, 0o700);
   const removeFolder = () => (dataDir === undefined ? rm(folder, { recursive: true, force: true }) : Promise.resolve());
   try {
-    const files = await writeKubeFiles(folder, users);
+    const files = await writeKubeFiles(folder);
     for (let tries = 1; ; tries++) {
       const started = await launch({ binaries, files, options, ports: await pickPorts() });
       if (started.ok) return await assemble(started.servers, removeFolder);
@@ -119,7 +113,7 @@ function startApiServer({ binaries, files, ports, options }: Launch): Promise<Su
   return startSupervised({
     name: 'kube-apiserver',
     command: binaries.apiServer,
-    args: [...apiServerArguments(files, ports), ...(options.extraArgs ?? [])],
+    args: apiServerArguments(files, ports),
     env: options.env ?? process.env,
     logFile: join(files.folder, 'kube-apiserver.log'),
   });
@@ -169,7 +163,6 @@ async function assemble(servers: Servers, removeFolder: () => Promise<void>): Pr
   return {
     ...client,
     kubeconfig,
-    userTokens: files.userTokens,
     folder: files.folder,
     pids: () => ({ apiServer: apiServer.pid, etcd: etcd.pid }),
     stopApiServer: () => apiServer.stop(3000),

@@ -7,7 +7,7 @@
 export type Say = (line: string) => void;
 
 /** A duration as a person reads it: `800 ms`, `12 s`, `3 min 20 s`. */
-export function readable(milliseconds: number): string {
+function readable(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = Math.round(milliseconds / 1000);
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;

@@ -52,7 +52,7 @@ export function addSenders(app: App, { senders, persistent }: { senders: Senders
     const action = actionOf(request.headers['x-amz-target']);
     const finished = finish({ action, body: body.data, answer: answer.data, host: request.headers.host ?? '' });
     if (action === 'ReceiveMessage' && request.raw.socket.destroyed)
-      await putBack(app, request.headers, body.data, finished);
+      await putBack(app, request.headers.authorization, { queueUrl: body.data.QueueUrl, answer: finished });
     return finished;
   });
 }
@@ -165,22 +165,24 @@ function revealSender(received: z.infer<typeof message>): Body {
   };
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
 /** A receiver that was killed during its long poll must not take messages with it until their visibility ends. */
-async function putBack(app: App, headers: Headers, body: Body, answer: Body): Promise<void> {
+async function putBack(
+  app: App,
+  authorization: string | undefined,
+  { queueUrl, answer }: { readonly queueUrl: unknown; readonly answer: Body },
+): Promise<void> {
   const messages = z.parse(z.array(message), answer.Messages ?? []);
   if (messages.length === 0) return;
   await app.inject({
     method: 'POST',
     url: '/',
     headers: {
-      authorization: String(headers.authorization),
+      authorization: String(authorization),
       'content-type': 'application/x-amz-json-1.0',
       'x-amz-target': 'AmazonSQS.ChangeMessageVisibilityBatch',
     },
     payload: JSON.stringify({
-      QueueUrl: body.QueueUrl,
+      QueueUrl: queueUrl,
       Entries: messages.map((one, index) => ({
         Id: String(index),
         ReceiptHandle: one.ReceiptHandle,

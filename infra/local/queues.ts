@@ -1,6 +1,6 @@
 /*
  * SQS on this machine, by fauxqs: queues with visibility, receive counts and dead-letter queues, and a SenderId by access key.
- * Started by system and by tests; a process that did not start it connects with the endpoint.
+ * Started by system and by tests.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -124,8 +124,8 @@ const inspection = z.object({
   }),
 });
 
-/** A handle on queues that run elsewhere. */
-export function connectQueues(endpoint: string): QueuesClient {
+/** A handle on queues that run somewhere. */
+function connectQueues(endpoint: string): QueuesClient {
   const client = (accessKeyId: string) =>
     new SQSClient({ endpoint, region: LOCAL_REGION, credentials: { accessKeyId, secretAccessKey: 'local' } });
   return {

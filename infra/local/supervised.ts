@@ -10,7 +10,6 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from './cache.ts';
-import { hasCode } from './cache.ts';
 
 /*
  * fd 3 takes the child's process id, fd 4 is the parent's pipe. `read` is a builtin, so ending the watcher leaves nothing.
@@ -145,7 +144,8 @@ function killIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (cause) {
-    if (!hasCode(cause, 'ESRCH')) throw new Error(`sending ${signal} to process ${pid}`, { cause });
+    const isGone = cause instanceof Error && 'code' in cause && cause.code === 'ESRCH';
+    if (!isGone) throw new Error(`sending ${signal} to process ${pid}`, { cause });
   }
 }
 

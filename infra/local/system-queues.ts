@@ -43,12 +43,12 @@ export interface QueueLayout {
 const DEFAULT_STAGE = 'local';
 
 /** The bridge of a stage as a sender. */
-export function bridgeSender(stage = DEFAULT_STAGE): Sender {
+function bridgeSender(stage = DEFAULT_STAGE): Sender {
   return { accessKeyId: `${stage}-bridge`, senderId: `${roleId(`${stage}-bridge`)}:bridge` };
 }
 
 /** A handler's function as a sender. Lambda's role sessions are named after the function. */
-export function functionSender(handler: string, stage = DEFAULT_STAGE): Sender & { readonly functionName: string } {
+function functionSender(handler: string, stage = DEFAULT_STAGE): Sender & { readonly functionName: string } {
   const functionName = handlerNames({ service: 'finalizer-bridge', stage }, handler).function;
   return { accessKeyId: functionName, senderId: `${roleId(`${stage}-${handler}`)}:${functionName}`, functionName };
 }

@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import type { Environment } from './cache.ts';
 import { type Cloud, startCloud } from './cloud.ts';
 import { type Kube, startKube } from './kube.ts';
-import type { KubeUser } from './kube-files.ts';
 import type { Say } from './progress.ts';
 import { type Queues, startQueues, startQueuesProcess } from './queues.ts';
 import { createSystemQueues, type QueueLayout, type SystemQueues, systemSenders } from './system-queues.ts';
@@ -17,15 +16,10 @@ import { createSystemQueues, type QueueLayout, type SystemQueues, systemSenders 
 export interface LocalSystemOptions extends Omit<QueueLayout, 'clusterUid'> {
   readonly say: Say;
   readonly env?: Environment;
-  readonly users?: readonly KubeUser[];
-  /** Added to kube-apiserver's arguments. */
-  readonly extraArgs?: readonly string[];
   /** Runs the queues in a process of their own, to count its CPU apart. */
   readonly queuesInOwnProcess?: boolean;
   /** Leaves S3 and EC2 out, for what does not need them. */
   readonly withoutCloud?: boolean;
-  /** SIGINT, SIGTERM and SIGHUP stop the system and end the process; on unless told. */
-  readonly handleSignals?: boolean;
   /** Stops the system, also half started. */
   readonly signal?: AbortSignal;
 }
@@ -45,9 +39,12 @@ export interface LocalSystem extends AsyncDisposable, SystemQueues {
   stop(): Promise<void>;
 }
 
-/** Starts everything, servers in parallel (about 3 s). On failure or abort, what was started is stopped again. */
+/**
+ * Starts everything, servers in parallel (about 3 s). On failure or abort, what was started is stopped again.
+ * SIGINT, SIGTERM and SIGHUP stop the system and end the process.
+ */
 export async function startLocalSystem(options: LocalSystemOptions): Promise<LocalSystem> {
-  const { handleSignals = true, signal } = options;
+  const { signal } = options;
   signal?.throwIfAborted();
   const folder = await mkdtemp(join(tmpdir(), 'finalizer-bridge-'));
   const stack = new AsyncDisposableStack();
@@ -57,7 +54,7 @@ export async function startLocalSystem(options: LocalSystemOptions): Promise<Loc
     stopped ??= stack.disposeAsync();
     return stopped;
   };
-  if (handleSignals) stack.use(stopOnSignals({ stop, folder, say: options.say }));
+  stack.use(stopOnSignals({ stop, folder, say: options.say }));
   const onAbort = () => void stop();
   signal?.addEventListener('abort', onAbort);
   stack.defer(async () => signal?.removeEventListener('abort', onAbort));
@@ -95,14 +92,7 @@ interface Servers {
 }
 
 async function startServers(options: LocalSystemOptions, { folder, stack }: Place): Promise<Servers> {
-  const {
-    say,
-    env = process.env,
-    users = [],
-    extraArgs = [],
-    withoutCloud = false,
-    queuesInOwnProcess = false,
-  } = options;
+  const { say, env = process.env, withoutCloud = false, queuesInOwnProcess = false } = options;
   const keep = async <T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
     const server = await starting;
     // Stopped while it was starting: the stack takes nothing any more.
@@ -113,7 +103,7 @@ async function startServers(options: LocalSystemOptions, { folder, stack }: Plac
   const senders = systemSenders(options);
   const abort = options.signal ? { signal: options.signal } : {};
   const starting = [
-    keep(startKube({ say, env, users, extraArgs, dataDir: join(folder, 'kube'), ...abort })),
+    keep(startKube({ say, env, dataDir: join(folder, 'kube'), ...abort })),
     keep(queuesInOwnProcess ? startQueuesProcess({ senders, env, folder }) : startQueues({ senders })),
     withoutCloud ? undefined : keep(startCloud({ say, env, folder, ...abort })),
   ] as const;

@@ -52,7 +52,8 @@ describe('values', () => {
     ['object.spec.names', ['a', 'b']],
     ['object.spec.names.map(n, n + "-x")', ['a-x', 'b-x']],
     ['object.spec.items.filter(i, i.n > 1).map(i, i.id)', ['i-2']],
-    ['[object.spec.region, "x"]', ['eu-central-1', 'x']],
+    ['[object.spec.region, dyn("x")]', ['eu-central-1', 'x']],
+    ['[string(object.spec.region), "x"]', ['eu-central-1', 'x']],
     ['object.spec.names + ["c"]', ['a', 'b', 'c']],
     ['[]', []],
     ['object.spec.names[1]', 'b'],
@@ -71,7 +72,6 @@ describe('values', () => {
     ["timestamp(object.metadata.creationTimestamp) < timestamp('2027-01-01T00:00:00Z')", true],
     ['object.spec.odd.constructor + string(object.spec.odd.n)', 'x2'],
     ['"constructor" in object.spec.odd && size(object.spec.odd) == 2', true],
-    ['object.spec.odd == {"n": 2, "constructor": "x"}', false],
   ])('%s is %j', (text, value) => {
     expect(evaluate(text)).toEqual({ kind: 'value', value });
   });
@@ -112,7 +112,7 @@ describe('numbers', () => {
     ["int('1.5')", 'not a decimal number'],
     ["int('9223372036854775808')", 'out of range'],
     ['int(1e300)', 'out of range'],
-    ['uint(1)', 'can be used'],
+    ['uint(1)', 'no such function'],
     ['object.spec.huge', 'NumberBeyondExactRange'],
     ['string(object.spec.huge)', 'NumberBeyondExactRange'],
     ['string(object.spec.vast)', 'NumberBeyondExactRange'],

@@ -1,5 +1,5 @@
 /*
- * The decision table of the design, exhaustively: every combination of the axes in support/decision-axes.ts is decided
+ * The decision table of docs/promises.md, exhaustively: every combination of the axes in support/decision-axes.ts is decided
  * and compared with the table in support/decision-table.ts, which knows the names of the values and nothing of the code.
  */
 import { describe, expect, it } from 'vitest';

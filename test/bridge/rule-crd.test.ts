@@ -55,7 +55,7 @@ const nodes = nodesOf(ruleSchema);
 const ours = nodes.filter(([path]) => !/^rule\.(metadata|apiVersion|kind)$/.test(path));
 
 describe('the definition', () => {
-  it.each(ruleFiles())('has not drifted from $path: else run node infra/crd/generate.ts', ({ path, text }) => {
+  it.each(ruleFiles())('has not drifted from $path: else run npm run crd', ({ path, text }) => {
     expect(readFileSync(join(root, path), 'utf8')).toBe(text);
   });
 

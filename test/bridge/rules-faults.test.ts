@@ -3,33 +3,8 @@
  * with file, rule and path, in words for people.
  */
 import { describe, expect, it } from 'vitest';
-import type { Rule } from '../../bridge/rule.ts';
 import { parseRules } from '../../bridge/rules.ts';
-
-const spec = {
-  match: { group: 'storage.example.com', version: 'v1', resource: 'buckets' },
-  handler: 's3-bucket',
-  target: { bucket: 'object.status.bucketName' },
-};
-
-/** The text of a file with one rule, in JSON, which is YAML. */
-function fileWith(change: object, metadata: object = { name: 'team-buckets' }): string {
-  return JSON.stringify({ metadata, spec: { ...spec, ...change } });
-}
-
-function ruleFrom(text: string): Rule {
-  const parsed = parseRules(text, 'rules.yaml');
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-  const [rule] = parsed.rules;
-  if (rule === undefined || parsed.rules.length !== 1) throw new Error(`${parsed.rules.length} rules`);
-  return rule;
-}
-
-function faultsOf(text: string): Readonly<Record<string, string>> {
-  const parsed = parseRules(text, 'rules.yaml');
-  if (parsed.ok) throw new Error(`accepted ${parsed.rules.map(({ name }) => name).join()}`);
-  return Object.fromEntries(parsed.faults.map(({ path, message }) => [path, message]));
-}
+import { faultsOf, fileWith, ruleFrom, spec } from '../support/rule-file.ts';
 
 /** The faults of one field of the only rule. */
 function faultOf(change: object, path: string): string | undefined {

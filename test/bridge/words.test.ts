@@ -1,10 +1,9 @@
 /*
- * Words of a person in annotations, and who sent a message:
- * both are believed only when they name exactly the right one.
+ * Words of a person in annotations: believed only when they name exactly the right rule and the right uid.
+ * The same cases for every word.
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSender } from '../../bridge/sender.ts';
 import { RELEASE_PREFIX, RETRY_PREFIX, releaseWord, retryWord } from '../../bridge/words.ts';
 import { metaOf, RULE } from '../support/bridge-builders.ts';
 import { holds } from '../support/property.ts';
@@ -59,21 +58,5 @@ describe('a retry', () => {
   it('is for one rule only, and without annotations there is none', () => {
     expect(retryWord(withWord(`${RETRY_PREFIX}other-rule`, 'uid-logs/1'), RULE)).toBeUndefined();
     expect(retryWord(metaOf(), RULE)).toBeUndefined();
-  });
-});
-
-describe('a sender', () => {
-  it.each([
-    ['AROA1', 'AROA1', true],
-    ['AROA1:session', 'AROA1', true],
-    ['AROA1:session', 'AROA1:session', true],
-    ['AROA1:other', 'AROA1:session', false],
-    ['AROA1:session:more', 'AROA1:session', false],
-    ['AROA12:session', 'AROA1', false],
-    ['AROA1', 'AROA1:session', false],
-    ['', 'AROA1', false],
-    [':AROA1', 'AROA1', false],
-  ])('%j is taken for the configured %j: %s (Q11)', (senderId, configured, expected) => {
-    expect(isSender(senderId, configured)).toBe(expected);
   });
 });

@@ -75,6 +75,26 @@ describe('refusing', () => {
     expect(complaint(rawConfig({ handler: 'other' }))).toContain('handler: this function is thing');
   });
 
+  it('carries its faults one by one', () => {
+    const faults = (value: unknown) => {
+      try {
+        return read(value);
+      } catch (error) {
+        return error instanceof ConfigError ? error.faults : error;
+      }
+    };
+    expect(
+      faults(rawConfig({ handler: 'other', allow: { accounts: [ACCOUNT], regions: [REGION] }, extra: 1 })),
+    ).toEqual([expect.stringMatching(/^allow\.names: /), 'Unrecognized key: "extra"']);
+    expect(faults('{')).toEqual(['the value is not JSON']);
+  });
+
+  it('takes an endpoint for any service, and only URLs', () => {
+    const endpoints = { sqs: 'http://127.0.0.1:1', rds: 'https://rds.example.com' };
+    expect(read(rawConfig({ endpoints })).endpoints).toEqual(endpoints);
+    expect(complaint(rawConfig({ endpoints: { rds: 'here' } }))).toContain('endpoints.rds: ');
+  });
+
   it('refuses a cluster that is named twice', () => {
     const cluster = { uid: CLUSTER, sender: 'A', resultQueueUrl: 'https://sqs.eu-west-1.amazonaws.com/1/r' };
     expect(complaint(rawConfig({ clusters: [cluster, cluster] }))).toContain('clusters: a cluster is named twice');

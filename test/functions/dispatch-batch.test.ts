@@ -4,9 +4,23 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Outcome, Request } from '../../bridge/contract.ts';
+import { createDispatch } from '../../functions/dispatch.ts';
 import { gone, type Handler, pending } from '../../functions/handler.ts';
 import { work } from './dispatch-work.ts';
-import { ACCOUNT, DELETED_AT, HOUR, memoryQueue, NOW, REGION, recordOf, requestOf, thing } from './fixtures.ts';
+import {
+  ACCOUNT,
+  configOf,
+  DELETED_AT,
+  HOUR,
+  memoryLog,
+  memoryQueue,
+  NOW,
+  REGION,
+  recordOf,
+  requestOf,
+  thing,
+  virtualClock,
+} from './fixtures.ts';
 
 /** The request for one target of many. */
 const requestFor = (name: string): Request =>
@@ -111,6 +125,44 @@ describe('a batch', () => {
     const { failed, outcomes } = await work(handler, batchOf('one', 'stuck'));
     expect(failed).toEqual(['m-stuck']);
     expect(outcomes).toMatchObject([{ outcome: 'gone' }, { outcome: 'pending', reason: 'Overran' }]);
+  });
+
+  it('ends before the invocation does, and hides its messages, although handler and result queue hang (F5)', async () => {
+    const clock = virtualClock(NOW);
+    const queue = memoryQueue();
+    const hanging = { ...queue, send: () => new Promise<never>(() => {}) };
+    const { handler } = byName({ stuck: () => new Promise(() => {}) });
+    const aws = () => {
+      throw new Error('no client is asked for here');
+    };
+    const dispatch = createDispatch({
+      ...{ handler, clock, aws, config: configOf(), random: () => 0, queue: hanging, log: memoryLog() },
+    });
+    let ended = Number.NaN;
+    const working = dispatch(batchOf('one', 'stuck'), { endsAt: NOW + 300_000, account: ACCOUNT }).then((failed) => {
+      ended = clock.now() - NOW;
+      return failed;
+    });
+    await clock.advance(600_000);
+    expect(await working).toEqual(['m-one', 'm-stuck']);
+    expect(ended).toBeLessThan(300_000);
+    expect(queue.visibilities.slice(2).map(({ seconds }) => seconds)).toEqual([30, 30]);
+    expect(clock.pending(), 'timers left behind').toBe(0);
+  });
+
+  it('ends before the invocation does although changing visibilities hangs', async () => {
+    const clock = virtualClock(NOW);
+    const hanging = { ...memoryQueue(), changeVisibility: () => new Promise<never>(() => {}) };
+    const { handler } = byName({ slow: async () => pending({ reason: 'Slow' }) });
+    const aws = () => {
+      throw new Error('no client is asked for here');
+    };
+    const dispatch = createDispatch({
+      ...{ handler, clock, aws, config: configOf(), random: () => 0, queue: hanging, log: memoryLog() },
+    });
+    const working = dispatch(batchOf('one', 'slow'), { endsAt: NOW + 300_000, account: ACCOUNT });
+    await clock.advance(299_999);
+    expect(await working).toEqual(['m-slow']);
   });
 
   it('is nothing to do when it is empty', async () => {

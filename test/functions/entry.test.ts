@@ -53,7 +53,7 @@ const context: LambdaContext = {
 /** Time that goes on from there. */
 function realClockFrom(start: number): Clock {
   const began = Date.now();
-  return { now: () => start + Date.now() - began, after: realClock.after };
+  return { ...realClock, now: () => start + Date.now() - began };
 }
 
 function entry(handler: Handler, changes: Readonly<Record<string, unknown>> = {}, clock: Clock = virtualClock(NOW)) {
@@ -69,6 +69,8 @@ function entry(handler: Handler, changes: Readonly<Record<string, unknown>> = {}
   const invoke = createEntry(handler, { environment, clock, write: (line) => lines.push(line) });
   return { invoke, lines };
 }
+
+const deletes = thing(async () => gone('deleted'));
 
 /** Sends a body through the real queue and gives the event that Lambda would make of it. */
 async function received(...bodies: readonly string[]): Promise<SQSEvent> {
@@ -123,7 +125,7 @@ it('is what Lambda takes for a handler of SQS events', () => {
 describe('with a real queue', () => {
   it('answers a request, and fails none', async () => {
     const request = requestOf();
-    const { invoke } = entry(thing(async () => gone('deleted')));
+    const { invoke } = entry(deletes);
     expect(await invoke(await received(encodeRequest(request)), context)).toEqual({ batchItemFailures: [] });
     expect(await sentResults()).toMatchObject([
       { requestId: request.id, result: { outcome: 'gone', evidence: 'deleted' } },
@@ -154,7 +156,7 @@ describe('with a real queue', () => {
   );
 
   it('keeps what it cannot read, and works the rest of the batch (Q3)', async () => {
-    const { invoke, lines } = entry(thing(async () => gone('deleted')));
+    const { invoke, lines } = entry(deletes);
     const event = await received('junk', encodeRequest(requestOf()));
     const junk = event.Records.find(({ body }) => body === 'junk');
     expect(await invoke(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: junk?.messageId }] });
@@ -188,11 +190,7 @@ it('does not take a 200 for a confirmation of entries that it does not name (Q2)
   sqs.on('sqs:ChangeMessageVisibilityBatch', json({ Successful: [], Failed: [] }));
   sqs.on('sqs:SendMessageBatch', json({ Successful: [], Failed: [] }));
   const event = await received(encodeRequest(requestOf()));
-  const { invoke } = entry(
-    thing(async () => gone('deleted')),
-    { endpoints: { sqs: sqs.endpoint } },
-    realClockFrom(NOW),
-  );
+  const { invoke } = entry(deletes, { endpoints: { sqs: sqs.endpoint } }, realClockFrom(NOW));
   const { batchItemFailures } = await invoke(event, context);
   await sqs.close();
   expect(batchItemFailures).toHaveLength(1);
@@ -205,7 +203,7 @@ describe('an event that is not as it should be', () => {
   it.each([['attributes'], ['receiptHandle'], ['body'], ['eventSourceARN']])(
     'fails a record without %s, and works the others (Q3)',
     async (missing) => {
-      const { invoke } = entry(thing(async () => gone('deleted')));
+      const { invoke } = entry(deletes);
       const record = await usual();
       const broken = { ...record, messageId: 'broken', [missing]: undefined };
       expect(await invoke({ Records: [broken, record] }, context)).toEqual({
@@ -214,16 +212,27 @@ describe('an event that is not as it should be', () => {
     },
   );
 
+  it('makes no call when no record can be read, since nothing says where the queue is', async () => {
+    const sqs = await startScriptedAws();
+    const { invoke, lines } = entry(deletes, { endpoints: { sqs: sqs.endpoint } });
+    const Records = [{ messageId: 'a' }, { messageId: 'b', body: 'x' }];
+    const failures = { batchItemFailures: [{ itemIdentifier: 'a' }, { itemIdentifier: 'b' }] };
+    expect(await invoke({ Records }, context)).toEqual(failures);
+    await sqs.close();
+    expect(sqs.operations()).toEqual([]);
+    expect(lines.join()).toContain('"unread":2');
+  });
+
   it.each([[undefined], [{}], [{ Records: 'x' }], [{ Records: [{}] }], [{ Records: [{ messageId: '' }] }]])(
     'fails as a whole, so that nothing is deleted: %j',
     async (event) => {
-      const { invoke } = entry(thing(async () => gone('deleted')));
+      const { invoke } = entry(deletes);
       await expect(invoke(event, context)).rejects.toThrow();
     },
   );
 
   it('fails as a whole when the own account is not to be had', async () => {
-    const { invoke } = entry(thing(async () => gone('deleted')));
+    const { invoke } = entry(deletes);
     await expect(invoke({ Records: [await usual()] }, { ...context, invokedFunctionArn: 'arn' })).rejects.toThrow(
       'own account',
     );
@@ -231,10 +240,5 @@ describe('an event that is not as it should be', () => {
 });
 
 it('does not start with a bad configuration, and says all that is wrong with it', () => {
-  expect(() =>
-    entry(
-      thing(async () => gone('deleted')),
-      { allow: {}, surprise: 1 },
-    ),
-  ).toThrow(/allow\.accounts.*surprise/s);
+  expect(() => entry(deletes, { allow: {}, surprise: 1 })).toThrow(/allow\.accounts.*surprise/s);
 });

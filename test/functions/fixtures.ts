@@ -86,8 +86,8 @@ export function configOf(changes: Readonly<Record<string, unknown>> = {}): Confi
   return readConfig(String(raw.handler), { FINALIZER_BRIDGE_CONFIG: JSON.stringify(raw) });
 }
 
-export const thingTarget = z.strictObject({ name: z.string(), region: z.string(), account: z.string() });
-export const thingOptions = z.strictObject({ gently: z.optional(z.boolean()) });
+const thingTarget = z.strictObject({ name: z.string(), region: z.string(), account: z.string() });
+const thingOptions = z.strictObject({ gently: z.optional(z.boolean()) });
 /** The context of the handler `thing`. */
 export type ThingContext = TeardownContext<z.output<typeof thingTarget>, z.output<typeof thingOptions>, string>;
 
@@ -125,6 +125,7 @@ export function virtualClock(start = NOW): VirtualClock {
   let timers: { readonly at: number; readonly callback: () => void }[] = [];
   return {
     now: () => now,
+    monotonic: () => now - start,
     after(delay, callback) {
       const timer = { at: now + delay, callback };
       timers.push(timer);

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSender, judgeRequest, matchesPattern } from '../../functions/guards.ts';
+import { judgeRequest, matchesPattern } from '../../functions/guards.ts';
 import { gone } from '../../functions/handler.ts';
 import {
   ACCOUNT,
@@ -76,23 +76,6 @@ describe('crossing all axes', () => {
   it('answers every refusal to the queue of the configuration, never to one of the message', () => {
     const verdict = judge({ request: requestOf({ target: { ...target, region: 'us-east-1' } }) });
     expect(verdict).toMatchObject({ verdict: 'answer', cluster: { resultQueueUrl: RESULT_QUEUE } });
-  });
-});
-
-describe('the sender', () => {
-  it.each([
-    ['AROABRIDGE', 'AROABRIDGE:session', true],
-    ['AROABRIDGE', 'AROABRIDGE', true],
-    ['AROABRIDGE:session', 'AROABRIDGE:session', true],
-    ['AROABRIDGE:session', 'AROABRIDGE:other', false],
-    ['AROABRIDGE:session', 'AROABRIDGE:session:x', false],
-    ['AROABRIDGE', 'AROABRIDGE2:session', false],
-    ['AROABRIDGE', 'AROABRIDG:session', false],
-    ['AROABRIDGE', 'x:AROABRIDGE', false],
-    ['AROABRIDGE', '', false],
-    ['000000000000', '000000000000', true],
-  ])('%s in the configuration and %s on the message: %s (Q11)', (configured, senderId, same) => {
-    expect(isSender(configured, senderId)).toBe(same);
   });
 });
 

@@ -5,9 +5,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { utf8Bytes } from '../../bridge/contract.ts';
-import type { EntryFault, SendEntry } from '../../functions/ports.ts';
+import { type EntryFault, pause, type SendEntry } from '../../functions/ports.ts';
 import { BATCH_MAX_BYTES, BATCH_MAX_ENTRIES, report, splitBatches } from '../../functions/report.ts';
-import { memoryLog, memoryQueue, virtualClock } from './fixtures.ts';
+import { memoryLog, memoryQueue, NOW, virtualClock } from './fixtures.ts';
 
 const outgoing = (count: number, queueUrl = 'https://q/1') =>
   Array.from({ length: count }, (_, index) => ({ key: `${queueUrl} ${index}`, queueUrl, body: `body ${index}` }));
@@ -19,8 +19,9 @@ async function send(
   const clock = virtualClock();
   const queue = memoryQueue(refuse);
   const log = memoryLog();
-  const sending = report(results, { queue, clock, random: () => 0, log });
+  const sending = report(results, { queue, clock, random: () => 0, log }, NOW + 10_000);
   await clock.advance(10_000);
+  expect(clock.pending(), 'timers left behind').toBe(0);
   return { confirmed: await sending, queue, log };
 }
 
@@ -75,6 +76,46 @@ it('takes a call that fails as a whole for nothing sent, and tries again', async
   });
   expect(confirmed.size).toBe(2);
   expect(queue.sent).toHaveLength(2);
+});
+
+describe('with its time limited', () => {
+  /** A queue that answers each call after so many seconds, and the reporting of two results with ten seconds for it. */
+  async function sendSlowly(seconds: readonly number[], failing: readonly number[] = []) {
+    const clock = virtualClock();
+    const log = memoryLog();
+    let calls = 0;
+    const queue = {
+      async send() {
+        calls += 1;
+        const call = calls;
+        await pause(clock, (seconds[call - 1] ?? 0) * 1000);
+        if (failing.includes(call)) throw new Error('no answer');
+        return [];
+      },
+    };
+    const results = [...outgoing(1), ...outgoing(1, 'https://q/2')];
+    let ended = Number.NaN;
+    const sending = report(results, { queue, clock, random: () => 0, log }, NOW + 10_000).then((confirmed) => {
+      ended = clock.now() - NOW;
+      return confirmed;
+    });
+    await clock.advance(100_000);
+    return { confirmed: await sending, ended, calls, log };
+  }
+
+  it('ends in time when a queue does not answer, with what the others have confirmed', async () => {
+    const { confirmed, ended, log } = await sendSlowly([1, 60]);
+    expect(ended).toBe(10_000);
+    expect([...confirmed]).toEqual(['https://q/1 0']);
+    expect(log.counts).toEqual(['ResultsNotSent']);
+  });
+
+  it('begins no call after its time', async () => {
+    const { confirmed, ended, calls } = await sendSlowly([1, 11], [2]);
+    expect(ended).toBe(10_000);
+    expect(confirmed.size).toBe(1);
+    expect(calls).toBe(2);
+  });
 });
 
 describe('splitting', () => {

@@ -27,6 +27,7 @@ export interface RunChanges {
 /** Real time. */
 export const realClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(delay, callback) {
     const timer = setTimeout(callback, delay);
     return () => clearTimeout(timer);
@@ -96,6 +97,7 @@ function aborting(clock: Clock, at: RunChanges['abortAt']): { readonly clock: Cl
   return {
     clock: {
       now: clock.now,
+      monotonic: clock.monotonic,
       after(delay, callback) {
         abort ??= callback;
         return clock.after(delay, callback);

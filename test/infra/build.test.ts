@@ -70,6 +70,16 @@ describe('the functions', () => {
     expect(bundle?.bytes).toBeLessThan(most);
   });
 
+  it('spend less than 80 KB each on everything but the AWS SDK and what that needs', () => {
+    for (const { name, bytesOf } of made.bundles) {
+      const own = Object.entries(bytesOf).filter(([path]) => !/node_modules\/(?!zod\/)/.test(path));
+      expect(own.map(([path]) => path)).toContain('functions/entry.ts');
+      const bytes = own.reduce((sum, [, size]) => sum + size, 0);
+      expect(bytes, name).toBeGreaterThan(20_000);
+      expect(bytes, name).toBeLessThan(80_000);
+    }
+  });
+
   it('F2: load under plain Node.js, as far as reading the configuration that is not there', () => {
     for (const { file } of made.bundles) {
       const { stderr } = node('--input-type=module', '--eval', `await import(${JSON.stringify(file)})`);

@@ -12,8 +12,11 @@ import { buffer, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import yauzl from 'yauzl';
 import * as z from 'zod/mini';
+import { encodeRequest, makeRequest } from '../../bridge/contract.ts';
 import { writeArchive } from '../../infra/archive.ts';
-import { handlers, type PackagedService, packageService } from '../support/packaged-service.ts';
+import { handlers, type PackagedService, PRODUCTION, packageService } from '../support/packaged-service.ts';
+import { instances, json, startScriptedAws, xml } from '../support/scripted-aws.ts';
+import { sentResults, takesAll } from '../support/scripted-queue.ts';
 
 /** Texts that only the SDK's client of one service contains. */
 const CLIENT_MARKS = {
@@ -63,7 +66,7 @@ function withoutQueue({ FINALIZER_BRIDGE_CONFIG: config, AWS_REGION }: ReturnTyp
 }
 
 /** Has plain Node import a bundle and call its handler once per event, in one process, as a warm function would be. */
-async function invoke(name: string, events: readonly unknown[]) {
+async function invoke(name: string, events: readonly unknown[], env = withoutQueue(service.environment(name))) {
   const program = `
     const { handler } = await import('./index.mjs');
     const context = { invokedFunctionArn: 'arn:aws:lambda:eu-west-1:111122223333:function:${name}', awsRequestId: 'r', getRemainingTimeInMillis: () => 300000 };
@@ -72,7 +75,7 @@ async function invoke(name: string, events: readonly unknown[]) {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: join(folder, name),
     env: {
-      ...withoutQueue(service.environment(name)),
+      ...env,
       HOME: folder,
       AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
       AWS_SECRET_ACCESS_KEY: 'secret',
@@ -92,6 +95,31 @@ const record = (messageId: string, body: string) => ({
   eventSourceARN: 'arn:aws:sqs:eu-west-1:111122223333:requests',
 });
 
+const INSTANCE = 'i-0123456789abcdef0';
+const UID = 'e7a4c1d2-0000-4000-8000-00000000aaaa';
+
+/** A request as the bridge makes it now, for an instance in the account of the example. */
+function instanceRequest(region: string): string {
+  const now = Date.now();
+  const request = makeRequest({
+    cluster: { uid: PRODUCTION },
+    rule: { name: 'team-machines', uid: 'r-1' },
+    handler: 'ec2-instance',
+    path: '/apis/compute.example.com/v1/machines/builder',
+    object: {
+      ...{ apiVersion: 'compute.example.com/v1', kind: 'Machine', resource: 'machines', namespace: 'team-a' },
+      ...{ name: 'builder', uid: UID, creationTimestamp: new Date(now - 86_400_000).toISOString() },
+      deletionTimestamp: new Date(now).toISOString(),
+    },
+    gracePeriodSeconds: 0,
+    target: { instanceId: INSTANCE, region, account: '111122223333' },
+    options: {},
+    ownership: { tags: { 'finalizer-bridge.dev/owner-uid': UID } },
+    ...{ attempt: 0, term: 3_600_000 },
+  });
+  return encodeRequest(request);
+}
+
 describe('a packaged artefact', () => {
   it.each(handlers)('of $name starts and answers under plain Node with nothing beside it (F2)', async ({ name }) => {
     const unknown = JSON.stringify({ specversion: '1.0', id: '1', source: 'x', type: 'some.other.type' });
@@ -103,6 +131,35 @@ describe('a packaged artefact', () => {
     const { batchItemFailures } = responseSchema.parse(JSON.parse(answers[0] ?? ''));
     expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier).sort()).toEqual(['bare', 'junk', 'unknown']);
     expect(code).toBe(0);
+  });
+
+  it('of ec2-instance takes an instance down for a real request, and answers (F2)', async () => {
+    const aws = await startScriptedAws();
+    const tags = { 'finalizer-bridge.dev/owner-uid': UID };
+    const found = { instanceId: INSTANCE, owner: '111122223333', tags };
+    aws.on(
+      'ec2:DescribeInstances',
+      instances({ ...found, state: 'running' }),
+      instances({ ...found, state: 'terminated' }),
+    );
+    aws.on('ec2:TerminateInstances', xml('<TerminateInstancesResponse><instancesSet/></TerminateInstancesResponse>'));
+    aws.on('sqs:ChangeMessageVisibilityBatch', json({ Successful: [], Failed: [] }));
+    aws.on('sqs:SendMessageBatch', takesAll);
+    const { FINALIZER_BRIDGE_CONFIG: deployed, AWS_REGION } = service.environment('ec2-instance');
+    const config = { ...JSON.parse(deployed), endpoints: { sqs: aws.endpoint, ec2: aws.endpoint } };
+    const { answers, log } = await invoke(
+      'ec2-instance',
+      [{ Records: [record('m', instanceRequest(config.allow.regions[0]))] }],
+      { FINALIZER_BRIDGE_CONFIG: JSON.stringify(config), AWS_REGION },
+    );
+    await aws.close();
+    expect(answers, log).toEqual(['{"batchItemFailures":[]}']);
+    expect(aws.operations().filter((operation) => operation.startsWith('ec2:'))).toEqual([
+      'ec2:DescribeInstances',
+      'ec2:TerminateInstances',
+      'ec2:DescribeInstances',
+    ]);
+    expect(sentResults(aws)).toMatchObject([{ data: { result: { outcome: 'gone', evidence: 'deleted' } } }]);
   });
 
   it.each(handlers)('of $name does not start under a configuration that is not its own', async ({ name }) => {

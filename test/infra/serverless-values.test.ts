@@ -77,7 +77,7 @@ alow: {}
       'clusters.0.bridgeRoleArn',
       'clusters.0.bridgeRoleId',
       'handlers.thing.maximumConcurrency',
-      'the file',
+      'Unrecognized key',
     ]);
     expect(faults.at(-1)).toContain('"alow"');
   });

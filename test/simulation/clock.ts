@@ -5,7 +5,7 @@
  */
 
 /** When every simulated world begins, in ms since the epoch. Not on a whole second, as no real moment is. */
-export const EPOCH = Date.parse('2026-03-01T08:00:00.250Z');
+const EPOCH = Date.parse('2026-03-01T08:00:00.250Z');
 /** Turns of the event loop without rest after which a world is taken for broken. */
 const TURNS_MAX = 1_000;
 

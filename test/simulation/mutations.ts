@@ -184,7 +184,7 @@ export const mutations: readonly Mutation[] = [
   {
     what: 'believes any sender of a request',
     file: 'functions/guards.ts',
-    from: "if (!isSender(cluster.sender, senderId)) return { verdict: 'ignore', reason: 'UnknownSender' };",
+    from: "if (!isSender(senderId, cluster.sender)) return { verdict: 'ignore', reason: 'UnknownSender' };",
     to: '',
     caughtBy: 'P2',
   },

@@ -1,6 +1,6 @@
 /*
- * What must be done with a pending object, as the design's table has it: one line a row, the first that applies wins.
- * Written over the names of decision-axes.ts and read from the design, not from the code; decide.test.ts compares.
+ * What must be done with a pending object, as the table in docs/promises.md has it: one line a row, the first that applies
+ * wins. Written over the names of decision-axes.ts and read from that table, not from the code; decide.test.ts compares.
  * Row 10 (budget) has no inputs yet; row 11 is the mark that the rows after it carry.
  */
 import type { Decision } from '../../bridge/decide.ts';

@@ -19,6 +19,8 @@ export class DemoProcess {
   readonly #folder = mkdtempSync(join(tmpdir(), 'demo-test-'));
   readonly #process: ChildProcess;
   readonly #tree: ProcessTree;
+  readonly #startedAt = performance.now();
+  #endedAt: number | undefined;
   readonly #said = { stdout: '', stderr: '' };
 
   constructor(...args: readonly string[]) {
@@ -33,6 +35,9 @@ export class DemoProcess {
         this.#said[name] += text;
       });
     }
+    this.#process.once('exit', () => {
+      this.#endedAt = performance.now();
+    });
     this.#tree = new ProcessTree(this.#process.pid ?? 0);
   }
 
@@ -47,6 +52,16 @@ export class DemoProcess {
   /** How many processes it has started so far, in all. */
   get started(): number {
     return this.#tree.size;
+  }
+
+  /** CPU seconds of it and all its processes so far. */
+  get cpuSeconds(): number {
+    return this.#tree.cpuSeconds;
+  }
+
+  /** Seconds from its start to its end, or until now. */
+  get seconds(): number {
+    return ((this.#endedAt ?? performance.now()) - this.#startedAt) / 1000;
   }
 
   /** Waits for a condition; fails with all that was said when the demo ends before. */

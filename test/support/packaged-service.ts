@@ -17,7 +17,7 @@ export const STAGING = '0d9e4f0a-7b1c-4d5e-8f6a-7b8c9d0e1f2a';
 export const PRODUCTION_BRIDGE = 'arn:aws:iam::111122223333:role/finalizer-bridge';
 export const STAGING_BRIDGE = 'arn:aws:iam::444455556666:role/platform/finalizer-bridge';
 /** The values that the tree ships as an example: one cluster, every handler. */
-export const exampleValues = readFileSync(join(root, 'functions.values.example.yml'), 'utf8');
+const exampleValues = readFileSync(join(root, 'functions.values.example.yml'), 'utf8');
 /** The example with a second cluster, whose bridge lives in another account. */
 export const twoClusters = exampleValues.replace(
   '\n# What each function may touch.',

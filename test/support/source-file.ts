@@ -15,6 +15,15 @@ export interface Import {
   readonly wholesale: boolean;
 }
 
+/** A function, method or closure, from its first line to its last. */
+export interface FunctionFacts {
+  /** 1 for the first line of the file. */
+  readonly line: number;
+  readonly lines: number;
+  /** Positional parameters. */
+  readonly parameters: number;
+}
+
 /** A parsed source file. */
 export interface SourceFile {
   /** Path within the tree, with slashes. */
@@ -25,6 +34,7 @@ export interface SourceFile {
   readonly uses: ReadonlySet<string>;
   readonly hasDefaultExport: boolean;
   readonly comments: readonly string[];
+  readonly functions: readonly FunctionFacts[];
   /** Lines of text of the block comment that the file begins with; 0 without one. */
   readonly headerLines: number;
 }
@@ -39,7 +49,16 @@ export function parseSource(path: string, text: string): SourceFile {
   const exported = module.staticExports.flatMap(({ entries }) => entries);
   const uses = new Set<string>();
   const dynamic: Import[] = [];
+  const functions: FunctionFacts[] = [];
+  const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
+  const note = (node: { readonly start: number; readonly end: number; readonly params: readonly unknown[] }) => {
+    const line = lineAt(node.start);
+    functions.push({ line, lines: lineAt(node.end) - line + 1, parameters: node.params.length });
+  };
   new Visitor({
+    FunctionDeclaration: note,
+    FunctionExpression: note,
+    ArrowFunctionExpression: note,
     MemberExpression({ object, property, computed }) {
       const name = property.type === 'Identifier' && !computed ? property.name : stringOf(property);
       if (object.type === 'Identifier' && name !== undefined) uses.add(`${object.name}.${name}`);
@@ -80,6 +99,7 @@ export function parseSource(path: string, text: string): SourceFile {
     lines: text.split('\n').length - (text.endsWith('\n') ? 1 : 0),
     imports: [...imports, ...reexports, ...dynamic],
     uses,
+    functions,
     hasDefaultExport: exported.some(({ exportName }) => exportName.kind === 'Default' || exportName.name === 'default'),
     comments: comments.map(({ value }) => value),
     headerLines: headerLinesOf(text),

@@ -9,7 +9,7 @@ import {
   ListObjectVersionsCommand,
   type ListObjectVersionsCommandInput,
 } from '@aws-sdk/client-s3';
-import { classifyCode, isTransient } from '../../aws-errors.ts';
+import { classifyCode, type Fault, isTransient } from '../../aws-errors.ts';
 import { CallFailed } from '../../calls.ts';
 import { gone } from '../../handler.ts';
 import { pause } from '../../ports.ts';
@@ -124,7 +124,8 @@ async function deleteTogether(bucket: Bucket, versions: readonly Version[], pass
   // A 200 says only that the list was read: each key has its own fate.
   const errors = answer.value.Errors ?? [];
   for (const { Key = '', VersionId, Code = 'Unknown' } of errors) {
-    noteFault({ Key, ...(VersionId === undefined ? {} : { VersionId }) }, Code, 's3:DeleteObjects', pass);
+    const version = { Key, ...(VersionId === undefined ? {} : { VersionId }) };
+    noteFault(pass, version, classifyCode('s3:DeleteObjects', Code, s3Errors));
   }
   noteDeleted(bucket, versions.length - errors.length, pass);
   return true;
@@ -146,7 +147,7 @@ async function deleteSingly(bucket: Bucket, version: Version, pass: Pass): Promi
     else pass.codes.add(answer.code);
   } catch (error) {
     if (!(error instanceof CallFailed) || error.fault.status !== 403) throw error;
-    noteFault(version, error.fault.code, 's3:DeleteObject', pass);
+    noteFault(pass, version, classifyCode('s3:DeleteObject', error.fault.code, s3Errors));
   }
 }
 
@@ -163,9 +164,8 @@ function noteDeleted(bucket: Bucket, number: number, pass: Pass): void {
   bucket.count('versions', number);
 }
 
-function noteFault(version: Version, code: string, call: string, pass: Pass): void {
-  const fault = classifyCode(call, code, s3Errors);
+function noteFault(pass: Pass, version: Version, fault: Fault): void {
   if (fault.means === 'absent') return;
-  pass.codes.add(code);
+  pass.codes.add(fault.code);
   if (fault.reason === 'AccessDeniedOrForeign') pass.denied ??= version;
 }
