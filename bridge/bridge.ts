@@ -2,45 +2,13 @@
  * The bridge, assembled over its ports: watches -> intake -> work queue -> reconcile -> outbox, and inbox -> reconcile.
  * Called by main.ts with the real ports and by the simulation with models; holds no I/O of its own.
  */
-import { Claims } from './claims.ts';
-import { handleResults } from './inbox.ts';
-import { Intake } from './intake.ts';
-import { explain, type Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
-import { Outbox } from './outbox.ts';
-import { Finished, type Pending } from './pending.ts';
-import type { Clock, Cluster, Consumption, Lease, Queue, Random } from './ports.ts';
-import { nameOf, type Reach, reconcile } from './reconcile.ts';
-import { createReporter } from './reporter.ts';
-import type { RuleBook } from './rule-book.ts';
-import { Watcher } from './watch.ts';
-import { WorkQueue } from './work-queue.ts';
+import { assemble, type BridgeOptions, type Parts } from './bridge-parts.ts';
+import { handleResults, type InboxOptions } from './inbox.ts';
+import type { Pending } from './pending.ts';
+import type { Consumption, ObjectMeta } from './ports.ts';
+import type { Rule } from './rule.ts';
 
-const CONCURRENCY = 64;
-const FAILURES_UNTIL_HELD = 3;
 const READY_POLL_MS = 100;
-
-/** What a handler's requests and results need. */
-export interface HandlerRoute {
-  readonly queueUrl: string;
-  /** SenderId, or role id, of the handler's function. */
-  readonly sender: string;
-}
-
-/** The bridge's ports and settings. */
-export interface BridgeOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly cluster: Cluster;
-  readonly queue: Queue;
-  readonly lease: Lease;
-  readonly rules: RuleBook;
-  readonly clusterId: { readonly uid: string; readonly name?: string | undefined };
-  readonly handlers: Readonly<Record<string, HandlerRoute>>;
-  readonly resultQueueUrl: string;
-  readonly metrics: Metrics;
-  readonly log: Log;
-}
 
 /** A running bridge. */
 export interface Bridge {
@@ -48,93 +16,104 @@ export interface Bridge {
   isReady(): boolean;
   /** The deletions in hand. */
   pendings(): readonly Pending[];
+  /** By rule, how many live objects wait for an entry to be put on or taken off. */
+  unclaimed(): ReadonlyMap<string, number>;
+  /** Whether a rule's kind is being watched and was listed. */
+  isWatching(rule: string): boolean;
+  /** Takes a withdrawn rule's entry off live objects. */
+  release(rule: Rule, carriers: readonly ObjectMeta[]): void;
   /** Takes nothing new, ends what runs, and resolves; what is unfinished is found again at the next start. */
   stop(): Promise<void>;
 }
 
 /** Starts the bridge. */
 export function startBridge(options: BridgeOptions): Bridge {
-  const { clock, random, cluster, rules, metrics, log, lease, clusterId } = options;
-  const pendings = new Map<string, Pending>();
-  const finished = new Finished();
-  const add = (key: string) => work.add(key);
-  const ruleOf = (name: string) => rules.named(name);
-  const claims = new Claims({ cluster, lease, metrics, ruleOf, add });
-  const outbox = new Outbox(options.queue, ({ entries, failed }) =>
-    metrics.queueCalls.inc({ call: 'send', outcome: failed === 0 ? 'ok' : failed === entries ? 'failed' : 'partial' }),
-  );
-  const reach: Reach = {
-    ...{ clock, cluster, lease, outbox, pendings, finished, clusterId, metrics, log, ruleOf },
-    reporter: createReporter({ cluster, log, metrics }),
-    queueOf: (handler) => options.handlers[handler]?.queueUrl,
-    forget: (key) => work.forget(key),
-  };
-  const work = new WorkQueue({
-    clock,
-    random,
-    concurrency: CONCURRENCY,
-    run: (key) => (Claims.owns(key) ? claims.run(key) : reconcile(reach, key)),
-    onFailure: (key, error, failures) => noteFailure(reach, { key, error, failures }),
-  });
-  const intake = new Intake({ clock, pendings, finished, claims, metrics, rulesOf: (kind) => rules.ofKind(kind), add });
-  const watchers = rules.kinds.map((kind) => new Watcher({ kind, cluster, clock, random, sink: intake, metrics, log }));
-  for (const watcher of watchers) watcher.start();
-  const isReady = () => intake.isReady(rules.kinds);
-
-  let consumption: Consumption | undefined;
-  let isStopping = false;
-  let cancel = () => {};
-  const consume = () => {
-    // Results are taken once the objects are known: a result for an unknown object would cost a GET each.
-    if (!isReady()) {
-      cancel = clock.after(READY_POLL_MS, consume);
-      return;
-    }
-    const inbox = {
-      ...{ clock, cluster, pendings, metrics, log, add },
-      clusterUid: clusterId.uid,
-      senderOf: (handler: string) => options.handlers[handler]?.sender,
-      admit: intake.admit.bind(intake),
-      isStopping: () => isStopping,
-    };
-    consumption = options.queue.consume(options.resultQueueUrl, (batch) => handleResults(inbox, batch));
-  };
-  consume();
-
+  const parts = assemble(options);
+  const { pendings, intake, claims, claiming, watches, namespaces, work } = parts;
+  const { rules } = options;
+  const areRulesKnown = () => options.areRulesKnown?.() ?? true;
+  followRules(options, parts);
+  const inbox = consumeResults(options, parts, areRulesKnown);
   return {
-    isReady,
+    isReady() {
+      const accepted = rules.rules.filter(({ notAccepted }) => notAccepted === undefined).map(({ match }) => match);
+      return areRulesKnown() && namespaces.isReady && intake.isReady(accepted);
+    },
     pendings: () => [...pendings.values()],
+    unclaimed: () => claims.waiting(),
+    isWatching(name) {
+      const rule = rules.named(name);
+      return rule !== undefined && intake.isReady([rule.match]);
+    },
+    release(rule, carriers) {
+      for (const meta of carriers) claims.want({ kind: rule.match, meta, rule, change: 'remove' });
+    },
     async stop() {
-      cancel();
-      isStopping = true;
-      await Promise.all(watchers.map((watcher) => watcher.stop()));
-      await work.stop();
+      inbox.close();
+      await Promise.all([watches.stop(), namespaces.stop()]);
+      await Promise.all([work.stop(), claiming.stop()]);
       for (const pending of pendings.values()) for (const settle of pending.settles.splice(0)) settle(false);
-      await consumption?.stop();
+      await inbox.stop();
     },
   };
 }
 
-/** What fails again and again is held with the failure as its reason, so that it is never stuck silently (P7, K29). */
-function noteFailure(
-  { pendings, metrics, log, clock, reporter }: Reach,
-  { key, error, failures }: { readonly key: string; readonly error: unknown; readonly failures: number },
-): void {
-  const pending = pendings.get(key);
-  const rule = pending?.rule ?? key.slice(key.indexOf('/') + 1);
-  const message = explain(error);
-  metrics.failures.inc({ rule });
-  log.warn({ key, failures, err: message }, 'settling an object: trying again');
-  if (pending === undefined || failures < FAILURES_UNTIL_HELD) return;
-  const isNews = pending.standing?.reason !== 'Failing';
-  const since = isNews ? clock.now() : (pending.standing?.since ?? clock.now());
-  pending.standing = { phase: 'Held', reason: 'Failing', message, since };
-  if (isNews) {
-    reporter.tell(pending, {
-      type: 'Warning',
-      reason: 'TeardownHeld',
-      action: 'Teardown',
-      message: `${rule}: Failing: ${nameOf(pending)}: ${message}`.slice(0, 1000),
-    });
-  }
+/** Watches what the rules select, now and after every change of theirs. */
+function followRules({ rules }: BridgeOptions, { pendings, watches, namespaces, work }: Parts): void {
+  const follow = () => {
+    // A kind whose rule is gone is watched for as long as somebody may still free what is pending there.
+    watches.set([...rules.kinds, ...[...pendings.values()].map(({ kind }) => kind)]);
+    namespaces.need(rules.rules.some(({ matchesNamespace }) => matchesNamespace !== undefined));
+  };
+  follow();
+  rules.onChange((name, _before, after) => {
+    const wasWatched = after !== undefined && watches.has(after.match);
+    follow();
+    // What the rule wants of live objects may be different now, and so may be what is to be done with pending ones.
+    if (wasWatched) watches.relist(after.match);
+    for (const pending of pendings.values()) {
+      if (pending.rule !== name) continue;
+      // Its budget may be a larger one now, or none.
+      pending.heldBackUntil = undefined;
+      work.add(pending.key);
+    }
+  });
+}
+
+interface ResultConsumption {
+  /** What comes in from now on stays in its queue. */
+  close(): void;
+  stop(): Promise<void>;
+}
+
+/** Takes results once the objects they are about are known: one for an unknown object would cost a GET each. */
+function consumeResults(options: BridgeOptions, parts: Parts, areRulesKnown: () => boolean): ResultConsumption {
+  const { clock, cluster, metrics, log, rules, queue, resultQueueUrl } = options;
+  let consumption: Consumption | undefined;
+  let isClosed = false;
+  let cancel = () => {};
+  const inbox: InboxOptions = {
+    ...{ clock, cluster, pendings: parts.pendings, metrics, log },
+    clusterUid: options.clusterId.uid,
+    senderOf: (handler) => options.handlers[handler]?.sender,
+    ruleOf: (name, kind) => rules.namedFor(name, kind),
+    admit: (kind, meta, rule) => parts.intake.admit(kind, meta, rule),
+    add: (key) => parts.work.add(key),
+    isStopping: () => isClosed,
+  };
+  const begin = () => {
+    if (areRulesKnown() && parts.intake.isSettled(rules.kinds)) {
+      consumption = queue.consume(resultQueueUrl, (batch) => handleResults(inbox, batch));
+    } else {
+      cancel = clock.after(READY_POLL_MS, begin);
+    }
+  };
+  begin();
+  return {
+    close() {
+      isClosed = true;
+      cancel();
+    },
+    stop: async () => await consumption?.stop(),
+  };
 }

@@ -26,6 +26,8 @@ export interface ClaimsOptions {
   readonly lease: Lease;
   readonly metrics: Metrics;
   ruleOf(name: string): Rule | undefined;
+  /** Whether a rule selects a live object; undefined when that is not known yet. */
+  isMatched(rule: Rule, meta: ObjectMeta): boolean | undefined;
   add(key: string): void;
 }
 
@@ -38,9 +40,11 @@ export class Claims {
     this.#options = options;
   }
 
-  /** Whether a key of the work queue is a claim's. */
-  static owns(key: string): boolean {
-    return key.startsWith(CLAIM_PREFIX);
+  /** By rule, how many live objects wait. */
+  waiting(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { rule } of this.#wanted.values()) counts.set(rule.name, (counts.get(rule.name) ?? 0) + 1);
+    return counts;
   }
 
   /** Notes a change that is wanted; the newest sight of an object counts. */
@@ -80,9 +84,9 @@ export class Claims {
   #operations({ meta, rule: { name, entry }, change }: Claim): readonly PatchOperation[] | undefined {
     const rule = this.#options.ruleOf(name);
     if (rule === undefined || meta.deletionTimestamp !== undefined) return undefined;
-    const isMatched = rule.matches(meta.labels ?? {});
-    if (change === 'add') return isMatched ? addEntry(meta, entry) : undefined;
-    return !isMatched && hasEntry(meta, entry) ? removeEntry(meta, entry) : undefined;
+    const isMatched = rule.isWithdrawn === true ? false : this.#options.isMatched(rule, meta);
+    if (change === 'add') return isMatched === true ? addEntry(meta, entry) : undefined;
+    return isMatched === false && hasEntry(meta, entry) ? removeEntry(meta, entry) : undefined;
   }
 
   /** Forgets a claim, unless a newer sight of the object came meanwhile: newer than what was written, if it was. */
@@ -95,6 +99,10 @@ export class Claims {
 
   #count({ change, rule }: Claim): void {
     if (change === 'add') this.#options.metrics.claimed.inc({ rule: rule.name });
-    else this.#options.metrics.removed.inc({ rule: rule.name, reason: 'Unmatched' });
+    else
+      this.#options.metrics.removed.inc({
+        rule: rule.name,
+        reason: rule.isWithdrawn === true ? 'Withdrawn' : 'Unmatched',
+      });
   }
 }

@@ -18,11 +18,11 @@ const filled = z.string().check(z.minLength(1, 'empty'));
 
 const configSchema = z.strictObject({
   /** Display name of the cluster; its identity is the uid of namespace kube-system. */
-  cluster: z.optional(z.strictObject({ name: filled })),
+  cluster: z.optional(z.strictObject({ name: filled.check(z.maxLength(128)) })),
   /** Path of a kubeconfig; without it KUBECONFIG, the home directory, or the Pod's own ServiceAccount. */
   kubeconfig: z.optional(filled),
-  /** Path of the rule file, relative to this file. */
-  rules: filled,
+  /** Path of a rule file, relative to this file; without it the rules are the TeardownRules in the API. */
+  rules: z.optional(filled),
   queues: z.strictObject({
     region: filled,
     endpoint: z.optional(url),
@@ -42,7 +42,10 @@ const configSchema = z.strictObject({
 });
 
 /** The configuration as the rest of the bridge sees it, its rules parsed. */
-export type Config = Readonly<Omit<z.output<typeof configSchema>, 'rules'>> & { readonly rules: readonly Rule[] };
+export type Config = Readonly<Omit<z.output<typeof configSchema>, 'rules'>> & {
+  /** The rules of the file; undefined when they come from the API. */
+  readonly rules: readonly Rule[] | undefined;
+};
 
 /** The configuration, or all that is wrong with it. */
 export type LoadedConfig =
@@ -56,6 +59,8 @@ const partsSchema = z.object({
   kubeconfig: z.catch(z.optional(filled), undefined),
 });
 
+const NO_FILE: ParsedRules = { ok: true, rules: [] };
+
 /** Reads and checks the configuration file, the rule file it names, and that its kubeconfig can be read. */
 export async function loadConfig(file: string): Promise<LoadedConfig> {
   const text = await readText(file);
@@ -64,16 +69,16 @@ export async function loadConfig(file: string): Promise<LoadedConfig> {
   if (!yaml.ok) return { ok: false, faults: [yaml.fault] };
   const parsed = configSchema.safeParse(yaml.value, { error: localeError });
   const parts = partsSchema.safeParse(yaml.value).data;
-  const rules = parts?.rules === undefined ? undefined : await loadRules(resolve(dirname(file), parts.rules));
+  const rules = parts?.rules === undefined ? NO_FILE : await loadRules(resolve(dirname(file), parts.rules));
   const kubeconfig = parts?.kubeconfig === undefined ? undefined : await readText(parts.kubeconfig);
   const faults = [
     ...(parsed.success ? [] : parsed.error.issues.flatMap((issue) => faultsOfIssue(issue, file))),
     ...(kubeconfig === undefined || kubeconfig.ok ? [] : [{ ...kubeconfig.fault, path: `${file}: kubeconfig` }]),
-    ...(rules === undefined || rules.ok ? [] : rules.faults),
-    ...(parsed.success && rules?.ok ? handlersLacking(file, parsed.data.handlers, rules.rules) : []),
+    ...(rules.ok ? [] : rules.faults),
+    ...(parsed.success && rules.ok ? handlersLacking(file, parsed.data.handlers, rules.rules) : []),
   ];
-  if (!parsed.success || !rules?.ok || faults.length > 0) return { ok: false, faults };
-  return { ok: true, config: { ...parsed.data, rules: rules.rules } };
+  if (!parsed.success || !rules.ok || faults.length > 0) return { ok: false, faults };
+  return { ok: true, config: { ...parsed.data, rules: rules === NO_FILE ? undefined : rules.rules } };
 }
 
 async function loadRules(file: string): Promise<ParsedRules> {
@@ -83,7 +88,7 @@ async function loadRules(file: string): Promise<ParsedRules> {
 
 function handlersLacking(file: string, handlers: Config['handlers'], rules: readonly Rule[]): readonly Fault[] {
   return rules
-    .filter(({ handler }) => handlers[handler] === undefined)
+    .filter(({ handler }) => !Object.hasOwn(handlers, handler))
     .map(({ name, handler }) => ({
       path: `${file}: handlers.${handler}`,
       message: `rule ${name} needs this handler, and no queue is configured for it`,

@@ -1,7 +1,7 @@
 /*
- * What to do with a pending object: pure and total, the table of the design's section 7. The first row that applies wins.
+ * What to do with a pending object: pure and total, the table of docs/promises.md. The first row that applies wins.
  * Called by reconcile.ts with what observe.ts gathered; reconcile acts on the answer. `now` is ms since the epoch.
- * Row numbers below are the design's; the order is the safety argument, so a row is never moved without its trap tests.
+ * Row numbers below are the table's; the order is the safety argument, so a row is never moved without its trap tests.
  */
 import { attemptAt, attemptBegins, type Evidence, isGoneInTime } from './contract.ts';
 import type { Gone, Observation, Refusal, RuleView, Seen } from './observation.ts';
@@ -12,7 +12,7 @@ export type RemoveReason = 'Gone' | 'Released' | 'Retained' | 'TargetMissing';
 /** One of a closed set of intentions. `wakeAt` in ms: when to look again without being told. */
 export type Decision =
   | { readonly act: 'remove'; readonly reason: RemoveReason; readonly evidence?: Evidence }
-  | { readonly act: 'publish'; readonly attempt: number; readonly retry: number; readonly overdue: boolean }
+  | { readonly act: 'publish'; readonly attempt: number; readonly retry: number }
   | { readonly act: 'hold'; readonly reason: string; readonly message: string; readonly wakeAt?: number }
   | {
       readonly act: 'wait';
@@ -30,6 +30,7 @@ export function decide(see: Observation, now: number): Decision {
   const early = goneRow(see, now) ?? releaseRow(see, now) ?? copiesRow(see, now);
   if (early !== undefined) return early;
   if (see.rule === undefined) {
+    if (see.neverAccepted !== undefined) return hold('RuleNotAccepted', see.neverAccepted);
     return hold('NoRule', 'no rule has the name of this entry; restore the rule, or release the entry');
   }
   for (const row of RULED_ROWS) {
@@ -95,6 +96,7 @@ const retainRow: RuledRow = (see, rule, now) => {
 
 /** Row 7: nothing that could be sent. */
 const unusableRow: RuledRow = (see, rule) => {
+  if (rule.notAccepted !== undefined) return hold('RuleNotAccepted', rule.notAccepted);
   if (rule.policy === 'Invalid') return hold('PolicyInvalid', rule.policyDetail);
   if (rule.target.kind === 'invalid') return hold(rule.target.reason, rule.target.detail);
   if (rule.target.kind === 'found') return undefined;
@@ -121,6 +123,13 @@ const notYetRow: RuledRow = (see, rule, now) => {
     : hold('WaitForTimedOut', `still waiting for ${names}; goes on by itself when they are off`);
 };
 
+/** Row 10: the budget has no token; held until the window moves or a person approves. */
+const budgetRow: RuledRow = ({ heldBackUntil }, _rule, now) => {
+  if (heldBackUntil === undefined || now >= heldBackUntil) return undefined;
+  const message = 'the rule has used up its budget; goes on when the window has moved, or when a person approves';
+  return { act: 'hold', reason: 'BudgetExceeded', message, wakeAt: heldBackUntil };
+};
+
 /** Row 12: no request with these digests sent in this term (or since a refusal fell due, or since a retry). */
 const publishRow: RuledRow = (see, rule, now) => {
   if (rule.target.kind !== 'found' || rule.digest === undefined) return undefined;
@@ -134,8 +143,8 @@ const publishRow: RuledRow = (see, rule, now) => {
     last?.confirmed === true &&
     last.attempt >= attempt &&
     last.retry >= retry &&
-    (refusal === undefined || now < refusal.dueAt || last.at >= refusal.dueAt);
-  return isSent ? undefined : { act: 'publish', attempt, retry, overdue: isOverdue(see, rule, now) };
+    (refusal === undefined || now < refusal.dueAt || Math.min(last.at, now) >= refusal.dueAt);
+  return isSent ? undefined : { act: 'publish', attempt, retry };
 };
 
 const RULED_ROWS: readonly RuledRow[] = [
@@ -145,13 +154,16 @@ const RULED_ROWS: readonly RuledRow[] = [
   unusableRow,
   refusedRow,
   notYetRow,
+  budgetRow,
   publishRow,
 ];
 
-/** Row 13, with row 11's mark: wait until the term ends. */
+/** Row 13, with row 11's mark: wait until the term ends, or until the deadline has passed. */
 function waitRow(see: Observation, rule: RuleView, now: number): Decision {
-  const wakeAt = attemptBegins(rule.terms, attemptAt(rule.terms, now) + 1);
-  return { ...wait('Requested', 'waiting for the result', wakeAt), overdue: isOverdue(see, rule, now) };
+  const termEnds = attemptBegins(rule.terms, attemptAt(rule.terms, now) + 1);
+  const overdue = isOverdue(see, rule, now);
+  const overdueAt = overdue || see.firstPublished === undefined ? termEnds : see.firstPublished + rule.deadline + 1;
+  return { ...wait('Requested', 'waiting for the result', Math.min(termEnds, overdueAt)), overdue };
 }
 
 /** A valid gone that no person has to look at, when no other requested target is without its own. */

@@ -1,12 +1,10 @@
 /*
  * Pure edits of metadata.finalizers as guarded JSON patches: never the whole list, never somebody else's entry.
- * Called by reconcile.ts. Each patch tests the uid and the resourceVersion that were decided on, and the value at each
+ * Called by removal.ts, claims.ts and withdrawal.ts. Each patch tests the uid and the resourceVersion that were decided on, and the value at each
  * index that it removes, highest index first, so that a shifted list fails the test instead of hitting a neighbour (K1).
  */
 import type { ObjectMeta, PatchOperation } from './ports.ts';
-
-/** The prefix of all our entries. */
-export const ENTRY_PREFIX = 'finalizer-bridge.dev/';
+import { ENTRY_PREFIX } from './rule-facts.ts';
 
 /** The entry of a rule. */
 export function entryOf(rule: string): string {

@@ -5,15 +5,17 @@
  */
 import { type Decoded, decodeResult, isGoneInTime, isSender, type Result } from './contract.ts';
 import { entryOf, hasEntry } from './finalizer.ts';
-import type { Log } from './log.ts';
+import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Gone } from './observation.ts';
 import { type Pending, pendingKey, remember } from './pending.ts';
 import type { Clock, Cluster, IncomingMessage, KindRef, ObjectMeta } from './ports.ts';
+import type { Rule } from './rule.ts';
 
 /** A refusal rests a day at most, and a minute at least: a `retryAt` in the past must not become a storm. */
 const REFUSAL_RESTS_MS = 24 * 60 * 60_000;
 const REFUSAL_RESTS_LEAST_MS = 60_000;
+const SETTLE_WITHIN_MS = 5_000;
 
 /** What the inbox needs. */
 export interface InboxOptions {
@@ -25,6 +27,8 @@ export interface InboxOptions {
   readonly log: Log;
   /** The sender configured for a handler's function. */
   senderOf(handler: string): string | undefined;
+  /** The rule of that name, if it is one for that kind. */
+  ruleOf(name: string, kind: KindRef): Rule | undefined;
   /** Takes a deleting object in that a result names and no watch has shown. */
   admit(kind: KindRef, meta: ObjectMeta, rule: string): Pending;
   add(key: string): void;
@@ -37,6 +41,8 @@ type Disposition =
   | DecodeFailureName
   | 'OtherCluster'
   | 'WrongSender'
+  | 'WrongHandler'
+  | 'NoRule'
   | 'UnknownObject'
   | 'Stale'
   | 'Gone'
@@ -54,8 +60,11 @@ export async function handleResults(
     batch.map(async (message) => {
       try {
         if (await handleOne(options, message)) done.add(message.messageId);
-      } catch (err) {
-        options.log.warn({ messageId: message.messageId, err }, 'handling a result: it stays in the queue');
+      } catch (error) {
+        options.log.warn(
+          { messageId: message.messageId, err: explain(error) },
+          'handling a result: it stays in the queue',
+        );
       }
     }),
   );
@@ -80,7 +89,14 @@ async function handleOne(options: InboxOptions, message: IncomingMessage): Promi
   }
   const pending = options.pendings.get(pendingKey(object.uid, rule.name)) ?? (await lookUp(options, result));
   if (pending === undefined) return count(options, 'UnknownObject', true);
-  return await deliver(options, pending, result);
+  const known = options.ruleOf(rule.name, pending.kind);
+  // What it is worth nobody can tell before the rule is back: it stays in its queue until then, or until it is stale.
+  if (known === undefined) return count(options, 'NoRule', false);
+  if (known.handler !== handler.name) {
+    const detail = `answered by ${handler.name}, the rule's handler is ${known.handler}`;
+    return leave(options, { message, disposition: 'WrongHandler', detail });
+  }
+  return await deliver(options, { pending, rule: known }, result);
 }
 
 /** Never acted on, never deleted by us: counted, logged, left to the dead-letter queue. */
@@ -114,13 +130,26 @@ function kindOf(apiVersion: string, resource: string): KindRef {
 }
 
 /** Hands a result to its deletion; resolves when reconcile has settled it. */
-async function deliver(options: InboxOptions, pending: Pending, result: Result): Promise<boolean> {
+async function deliver(
+  options: InboxOptions,
+  { pending, rule }: { readonly pending: Pending; readonly rule: Rule },
+  result: Result,
+): Promise<boolean> {
   if (options.isStopping()) return false;
+  const hadBegun = pending.seen.some(({ started }) => started);
   const disposition = take(options, pending, result);
   count(options, disposition, true);
-  if (disposition === 'Stale') return true;
+  // What a later decision depends on has to be on the object before the message is gone (P5).
+  const hasBegun = pending.seen.some(({ started }) => started);
+  pending.owesRecord ||= disposition === 'Refused' || (rule.whenAbsent === 'Hold' && hasBegun && !hadBegun);
+  if (disposition === 'Stale' && !pending.owesRecord) return true;
   return await new Promise<boolean>((resolve) => {
-    pending.settles.push(resolve);
+    // What hangs is left to the next delivery, so that it never holds up its batch; what it said is in memory.
+    const cancel = options.clock.after(SETTLE_WITHIN_MS, () => resolve(false));
+    pending.settles.push((acknowledge) => {
+      cancel();
+      resolve(acknowledge);
+    });
     options.add(pending.key);
   });
 }

@@ -4,6 +4,7 @@
  */
 import type { Claims } from './claims.ts';
 import { entryOf, hasEntry, rulesHolding } from './finalizer.ts';
+import { kindKey } from './kind-key.ts';
 import type { Metrics } from './metrics.ts';
 import { advance, type Finished, newPending, type Pending, pendingKey } from './pending.ts';
 import type { Clock, KindRef, ObjectMeta } from './ports.ts';
@@ -19,14 +20,23 @@ export interface IntakeOptions {
   readonly claims: Claims;
   readonly metrics: Metrics;
   rulesOf(kind: KindRef): readonly Rule[];
+  /** Whether a rule selects a live object, by its labels and its namespace's; undefined when those are not known yet. */
+  isMatched(rule: Rule, meta: ObjectMeta): boolean | undefined;
   /** Puts a key in the work queue. */
   add(key: string): void;
 }
+
+/** Entries of unknown rules that are followed on one object; the next ones when these are off. */
+const STRANGERS_MAX = 3;
+/** Ends of a watch that are about this kind alone. */
+const REFUSED: ReadonlySet<string> = new Set(['Http403', 'Http404', 'Http405']);
 
 interface KindState {
   /** A first complete list was seen: what begins to be deleted from now on, only we can have sent anything for. */
   everSynced: boolean;
   isWatching: boolean;
+  /** The kind is not served, or may not be watched: nobody can say when it will be known. */
+  isRefused: boolean;
   /** During a list: the keys of pending deletions that it has shown. */
   shown: Set<string> | undefined;
 }
@@ -45,6 +55,14 @@ export class Intake implements Sink {
     return kinds.every((kind) => {
       const state = this.#stateOf(kind);
       return state.everSynced && state.isWatching;
+    });
+  }
+
+  /** Whether every kind is known, or is one that cannot be watched now and must not hold up the others (P10). */
+  isSettled(kinds: readonly KindRef[]): boolean {
+    return kinds.every((kind) => {
+      const { everSynced, isRefused } = this.#stateOf(kind);
+      return everSynced || isRefused;
     });
   }
 
@@ -74,14 +92,16 @@ export class Intake implements Sink {
     }
   }
 
-  blind(kind: KindRef): void {
-    this.#stateOf(kind).isWatching = false;
-    this.#options.metrics.watching.set({ resource: kind.resource }, 0);
+  blind(kind: KindRef, cause: string): void {
+    const state = this.#stateOf(kind);
+    state.isWatching = false;
+    state.isRefused ||= REFUSED.has(cause);
+    this.#options.metrics.watching.set({ group: kind.group, resource: kind.resource }, 0);
   }
 
   resumed(kind: KindRef): void {
     this.#stateOf(kind).isWatching = true;
-    this.#options.metrics.watching.set({ resource: kind.resource }, 1);
+    this.#options.metrics.watching.set({ group: kind.group, resource: kind.resource }, 1);
   }
 
   /** Takes a deleting object in, however it was met; `knowsAllSent` only ever for one met by the watch. */
@@ -91,26 +111,38 @@ export class Intake implements Sink {
 
   #live(kind: KindRef, meta: ObjectMeta): void {
     for (const rule of this.#options.rulesOf(kind)) {
-      const isMatched = rule.matches(meta.labels ?? {});
       const isHeld = hasEntry(meta, rule.entry);
-      if (isMatched && !isHeld) this.#options.claims.want({ kind, meta, rule, change: 'add' });
-      if (!isMatched && isHeld && rule.unmatched === 'Release') {
+      // A withdrawn rule wants nothing new; its entries come off by the withdrawal's own lists.
+      if (rule.isWithdrawn === true) continue;
+      const isMatched = this.#options.isMatched(rule, meta);
+      if (isMatched === true && !isHeld) this.#options.claims.want({ kind, meta, rule, change: 'add' });
+      if (isMatched === false && isHeld && rule.unmatched === 'Release') {
         this.#options.claims.want({ kind, meta, rule, change: 'remove' });
       }
     }
   }
 
   #deleting(kind: KindRef, meta: ObjectMeta): void {
-    const state = this.#stateOf(kind);
     const holding = rulesHolding(meta);
-    for (const rule of holding) {
-      if (this.#options.finished.has(pendingKey(meta.uid, rule))) continue;
-      this.#track({ kind, meta, rule, knowsAllSent: state.everSynced });
-      state.shown?.add(pendingKey(meta.uid, rule));
-    }
+    const known = new Set(this.#options.rulesOf(kind).map(({ name }) => name));
+    const strangers = holding.filter((rule) => !known.has(rule)).slice(0, STRANGERS_MAX);
+    for (const rule of [...holding.filter((name) => known.has(name)), ...strangers]) this.#holding(kind, meta, rule);
     for (const rule of this.#rulesWithMemory(kind, meta)) {
       if (!hasEntry(meta, entryOf(rule))) this.#off(pendingKey(meta.uid, rule));
     }
+  }
+
+  #holding(kind: KindRef, meta: ObjectMeta, rule: string): void {
+    const { finished } = this.#options;
+    const state = this.#stateOf(kind);
+    const key = pendingKey(meta.uid, rule);
+    const isListing = state.shown !== undefined;
+    if (finished.has(key) && !isListing) return;
+    // A complete list shows what was taken for over: it is looked at again, and nothing is known of what was sent.
+    const ended = finished.take(key);
+    const pending = this.#track({ kind, meta, rule, knowsAllSent: state.everSynced && ended === undefined });
+    pending.removing ??= ended?.removing;
+    state.shown?.add(key);
   }
 
   #track(from: Pick<Pending, 'kind' | 'meta' | 'rule' | 'knowsAllSent'>): Pending {
@@ -149,13 +181,8 @@ export class Intake implements Sink {
     const key = kindKey(kind);
     const known = this.#kinds.get(key);
     if (known !== undefined) return known;
-    const state = { everSynced: false, isWatching: false, shown: undefined };
+    const state = { everSynced: false, isWatching: false, isRefused: false, shown: undefined };
     this.#kinds.set(key, state);
     return state;
   }
-}
-
-/** One string per kind. */
-export function kindKey({ group, version, resource }: KindRef): string {
-  return `${group}/${version}/${resource}`;
 }

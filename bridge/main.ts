@@ -5,14 +5,18 @@
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Bridge, startBridge } from './bridge.ts';
+import { createCensus } from './census.ts';
 import { realClock } from './clock.ts';
 import { createCluster } from './cluster.ts';
 import { createCredentials, loadKubeConfig } from './cluster-credentials.ts';
+import { createHttp } from './cluster-http.ts';
+import { createKinds } from './cluster-kinds.ts';
 import { type Config, loadConfig } from './config.ts';
 import { createLog, explain, type Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
-import type { Cluster } from './ports.ts';
+import type { Cluster, Lease } from './ports.ts';
 import { RuleBook } from './rule-book.ts';
+import { type RuleKeeper, startRuleKeeper } from './rule-keeper.ts';
 import { type Server, startServer } from './server.ts';
 import { createSqsQueue } from './sqs.ts';
 import { backoff } from './work-queue.ts';
@@ -25,36 +29,47 @@ const KUBE_SYSTEM = { group: '', version: 'v1', resource: 'namespaces', name: 'k
 interface Running {
   readonly bridge: Bridge;
   readonly server: Server;
+  /** Where rules come from the API. */
+  readonly keeper: RuleKeeper | undefined;
 }
 
-async function start(config: Config, log: Log): Promise<Running> {
+/** One process per cluster: nothing else may act, so the right to act is never lost. */
+const soleLease: Lease = { holds: () => true };
+
+/** What a start has brought up so far; the server answers before the API server does. */
+type Starting = { -readonly [part in keyof Running]?: Running[part] };
+
+async function start(config: Config, log: Log, starting: Starting): Promise<void> {
   const clock = realClock;
   const metrics = createMetrics();
+  starting.server = await startServer({ ...config.server, bridge: () => starting.bridge, metrics, clock });
   const credentials = createCredentials(loadKubeConfig(config.kubeconfig), clock);
-  const cluster = createCluster({ credentials, clock, metrics, identity: hostname() });
+  const http = createHttp({ credentials, metrics });
+  const cluster = createCluster({ http, clock, identity: hostname() });
   const uid = await clusterUid(cluster, log);
   const rules = new RuleBook(config.rules);
-  const { region, endpoint, results } = config.queues;
+  const common = { cluster, clock, lease: soleLease, metrics, log, random: Math.random };
   const bridge = startBridge({
-    clock,
-    random: Math.random,
-    cluster,
-    queue: createSqsQueue({ region, endpoint, clock, metrics, log }),
-    // One process per cluster: nothing else may act, so the right to act is never lost.
-    lease: { holds: () => true },
+    ...common,
+    queue: createSqsQueue({ ...config.queues, clock, metrics, log }),
     rules,
+    areRulesKnown: () => config.rules !== undefined || starting.keeper?.isReady() === true,
     clusterId: { uid, name: config.cluster?.name },
     handlers: Object.fromEntries(
       Object.entries(config.handlers).map(([name, { queue, sender }]) => [name, { queueUrl: queue, sender }]),
     ),
-    resultQueueUrl: results,
-    metrics,
-    log,
+    resultQueueUrl: config.queues.results,
   });
-  const server = await startServer({ ...config.server, bridge, metrics, clock });
+  starting.bridge = bridge;
+  if (config.rules === undefined) {
+    starting.keeper = startRuleKeeper({
+      ...{ ...common, book: rules, kinds: createKinds(http), census: createCensus(cluster) },
+      hasHandler: (name) => Object.hasOwn(config.handlers, name),
+      ...{ isWatching: bridge.isWatching, pendings: bridge.pendings, release: bridge.release },
+    });
+  }
   const names = rules.rules.map(({ name }) => name);
-  log.info({ cluster: uid, rules: names, port: server.port }, 'starting the bridge: done');
-  return { bridge, server };
+  log.info({ cluster: uid, rules: names, port: starting.server.port }, 'starting the bridge: done');
 }
 
 /** The cluster's identity; the API server may not be there yet. */
@@ -71,15 +86,17 @@ async function clusterUid(cluster: Cluster, log: Log): Promise<string> {
   }
 }
 
-function stopOn(signals: readonly NodeJS.Signals[], { bridge, server }: Running, log: Log): void {
+/** Obeys signals from the first moment on: what has not begun yet has nothing to end. */
+function stopOn(signals: readonly NodeJS.Signals[], starting: Starting, log: Log): void {
   let isStopping = false;
   const stop = async (signal: string) => {
     if (isStopping) return;
     isStopping = true;
     log.info({ signal }, 'stopping the bridge');
     realClock.after(STOP_WITHIN_MS, () => process.exit(1));
-    await bridge.stop();
-    await server.stop();
+    await starting.keeper?.stop();
+    await starting.bridge?.stop();
+    await starting.server?.stop();
     log.info({}, 'stopping the bridge: done');
     process.exit(0);
   };
@@ -103,7 +120,9 @@ async function main(): Promise<void> {
     process.exit(1);
   });
   try {
-    stopOn(['SIGTERM', 'SIGINT'], await start(loaded.config, log), log);
+    const starting: Starting = {};
+    stopOn(['SIGTERM', 'SIGINT'], starting, log);
+    await start(loaded.config, log, starting);
   } catch (error) {
     log.error({ err: explain(error) }, 'starting the bridge: failed');
     process.exit(1);

@@ -25,23 +25,32 @@ export function createMetrics() {
     results: counter('results', 'Results received, by what was done with them.', ['disposition']),
     held: gauge('held', 'Pending objects that need a person or a change, by reason.', ['rule', 'reason']),
     pending: gauge('pending', 'Objects being deleted that still carry an entry.', ['rule']),
+    unclaimed: gauge('unclaimed', 'Live objects that wait for an entry to be put on or taken off.', ['rule']),
     oldestPending: gauge('oldest_pending_seconds', 'Age of the oldest pending deletion.', ['rule']),
     overdue: counter('deadline_exceeded', "Deletions seen past their rule's deadline.", ['rule']),
     apiCalls: counter('api_calls', 'Calls to the API server, by verb and status.', ['verb', 'status']),
     queueCalls: counter('queue_calls', 'Calls to the queue.', ['call', 'outcome']),
     watchRestarts: counter('watch_restarts', 'Watches that ended and were started again, by cause.', [
+      'group',
       'resource',
       'cause',
     ]),
-    watching: gauge('watching', 'Whether a kind is being watched (1) or the bridge is blind to it (0).', ['resource']),
+    watching: gauge('watching', 'Whether a kind is being watched (1) or the bridge is blind to it (0).', [
+      'group',
+      'resource',
+    ]),
     failures: counter('work_failures', 'Runs over an object that failed and are tried again.', ['rule']),
     events: counter('events', 'Kubernetes Events recorded, by outcome.', ['outcome']),
-    duration: new Histogram({
-      name: 'finalizer_bridge_deletion_duration_seconds',
-      help: 'From the deletion of the object to the entry being off.',
-      labelNames: ['rule', 'reason'],
-      buckets: [0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1800, 3600, 14_400, 86_400],
-      registers,
-    }),
+    duration: deletionDuration(registry),
   };
+}
+
+function deletionDuration(registry: Registry) {
+  return new Histogram({
+    name: 'finalizer_bridge_deletion_duration_seconds',
+    help: 'From the deletion of the object to the entry being off.',
+    labelNames: ['rule', 'reason'],
+    buckets: [0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1800, 3600, 14_400, 86_400],
+    registers: [registry],
+  });
 }

@@ -61,6 +61,8 @@ export interface RuleView {
   readonly binding: OwnershipBinding;
   readonly terms: Terms;
   readonly paused: boolean;
+  /** Why the latest generation is not in force; this is the last one that was. */
+  readonly notAccepted: string | undefined;
   readonly deadline: number;
   readonly waitFor: { readonly finalizers: readonly string[]; readonly until: number } | undefined;
   readonly whenTargetMissing: 'Hold' | 'Release';
@@ -72,6 +74,8 @@ export interface Observation {
   readonly uid: string;
   /** undefined: no rule has this entry's name. */
   readonly rule: RuleView | undefined;
+  /** Why there is no rule although one of this name exists; undefined when there is none. */
+  readonly neverAccepted: string | undefined;
   readonly release: Release;
   /** A person asked for another try and it has not been handled yet. */
   readonly retryAsked: boolean;
@@ -79,6 +83,8 @@ export interface Observation {
   readonly retries: number;
   readonly graceEnds: number;
   readonly firstPublished: number | undefined;
+  /** Until when the rule's budget holds this deletion back; undefined when it does not, or a person has approved it. */
+  readonly heldBackUntil: number | undefined;
   readonly seen: readonly Seen[];
   readonly sent: readonly Sent[];
   readonly gones: readonly Gone[];

@@ -2,20 +2,13 @@
  * Gathers what decide needs: recalls the record, evaluates the rule over the object as it was read, computes what may
  * have been sent. Called by reconcile.ts between its GET and decide. No I/O; changes only the pending memory.
  */
-import {
-  deletionBegan,
-  expiresAt,
-  possibleRunsEnd,
-  possibleRunsEndOfAnyTerm,
-  ruleDigestOf,
-  runEndsBy,
-} from './contract.ts';
+import { expiresAt, possibleRunsEnd, possibleRunsEndOfAnyTerm, ruleDigestOf, runEndsBy } from './contract.ts';
 import type { LiveTarget, Observation, RuleView } from './observation.ts';
-import { type Facts, type Pending, remember } from './pending.ts';
+import { beganAt, type Facts, type Pending, remember } from './pending.ts';
 import type { KubeObject } from './ports.ts';
 import { readRecord } from './record.ts';
 import type { Evaluation, Rule } from './rule.ts';
-import { releaseWord, retryWord } from './words.ts';
+import { isApproved, releaseWord, retryWord } from './words.ts';
 
 /** A GET and what it is to be evaluated under. */
 export interface Reading {
@@ -52,29 +45,39 @@ export function recall(pending: Pending, rule: Rule | undefined): void {
   pending.firstPublished ??= record.firstPublished === undefined ? undefined : Date.parse(record.firstPublished);
   pending.retryHandled ??= record.retry;
   pending.retries = Math.max(pending.retries, record.retries ?? 0);
-  pending.recordedAt = Date.parse(record.since);
-  pending.standing ??= { ...record, since: Date.parse(record.since) };
+  // A time ahead of this clock is somebody's mistake, and must not hold anything off.
+  const since = Math.min(Date.parse(record.since), pending.firstLooked);
+  pending.recordedAt = since;
+  pending.standing ??= { phase: record.phase, reason: record.reason, message: record.message, since };
   if (record.refused !== undefined) {
     const { due, ...refusal } = record.refused;
     pending.refusal ??= { ...refusal, dueAt: Date.parse(due) };
   }
 }
 
+/** The rule of an entry as it is now, or why one that exists has none that was ever accepted. */
+export interface RuleNow {
+  readonly rule: Rule | undefined;
+  readonly neverAccepted?: string | undefined;
+}
+
 /** The observation of a pending object whose facts are fresh. */
-export function observe(pending: Pending, facts: Facts, rule: Rule | undefined): Observation {
+export function observe(pending: Pending, facts: Facts, { rule, neverAccepted }: RuleNow): Observation {
   const { meta } = pending;
-  const began = deletionBegan(meta.deletionTimestamp ?? meta.creationTimestamp, meta.deletionGracePeriodSeconds);
+  const began = beganAt(pending);
   const view = rule === undefined ? undefined : ruleView(facts, rule, began);
   noteTarget(pending, view);
   const word = retryWord(meta, pending.rule);
   return {
     uid: meta.uid,
     rule: view,
+    neverAccepted,
     release: releaseWord(meta, pending.rule),
     retryAsked: word !== undefined && word !== pending.retryHandled,
     retries: pending.retries,
     graceEnds: Date.parse(meta.deletionTimestamp ?? meta.creationTimestamp),
     firstPublished: pending.firstPublished,
+    heldBackUntil: isApproved(meta, pending.rule) ? undefined : pending.heldBackUntil,
     seen: pending.seen,
     sent: pending.sent,
     gones: pending.gones,
@@ -121,14 +124,21 @@ function ruleView(facts: Facts, rule: Rule, began: number): RuleView {
     target: liveTarget(evaluation),
     policy: policy.kind === 'found' ? policy.policy : 'Invalid',
     policyDetail: policy.kind === 'found' ? '' : `policy: ${policy.detail}`,
-    binding: rule.binding,
+    binding: bindingNow(rule, evaluation, object.metadata.uid),
     terms: { began, term: rule.term },
     paused: rule.paused,
+    notAccepted: rule.notAccepted,
     deadline: rule.deadline,
     waitFor: rule.waitFor === undefined ? undefined : { finalizers: waiting, until: began + rule.waitFor.atMost },
     whenTargetMissing: rule.whenTargetMissing,
     whenAbsent: rule.whenAbsent,
   };
+}
+
+/** An expression may read the uid and not give it: only a proof that holds the uid binds to this very object (V12). */
+function bindingNow({ binding }: Rule, { ownership }: Evaluation, uid: string): Rule['binding'] {
+  if (binding !== 'uid' || ownership.kind !== 'found' || !('tags' in ownership.ownership)) return binding;
+  return Object.values(ownership.ownership.tags).some((value) => value.includes(uid)) ? 'uid' : 'name';
 }
 
 function liveTarget({ target, ownership }: Evaluation): LiveTarget {

@@ -1,6 +1,6 @@
 /*
  * Sends requests: collects what is ready into batches by count and by bytes, and accounts for every entry (Q2).
- * Called by reconcile.ts; each entry is asked once more, directly before the call, whether it may still go (trap V3).
+ * Called by publishing.ts; each entry is asked once more, directly before the call, whether it may still go (trap V3).
  * No lingering: a batch leaves as soon as a call is free, so batches fill by themselves under load.
  */
 import { utf8Bytes } from './contract.ts';
@@ -51,7 +51,7 @@ export class Outbox {
       const waiting = this.#waiting.get(outgoing.queueUrl) ?? [];
       waiting.push({ ...outgoing, mayGo: () => outgoing.mayGo(), bytes: utf8Bytes(outgoing.body), resolve });
       this.#waiting.set(outgoing.queueUrl, waiting);
-      // A turn of the event loop lets requests that became ready together travel together.
+      // Requests that became ready in the same breath travel together.
       if (waiting.length === 1) queueMicrotask(() => this.#pump(outgoing.queueUrl));
     });
   }

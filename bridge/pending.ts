@@ -1,8 +1,9 @@
 /*
  * What this process remembers of one pending deletion under one rule, from the first sight until the entry is off.
- * Made by intake.ts, filled by observe, outbox and inbox, forgotten by reconcile. Nothing here is the only copy of
+ * Made by intake.ts, filled by observe, publishing and inbox, forgotten by removal. Nothing here is the only copy of
  * something that safety needs: after a restart it is built again from the object, its record and the messages.
  */
+import { deletionBegan } from './contract.ts';
 import type { Decision } from './decide.ts';
 import type { Gone, Refusal, Seen, Sent } from './observation.ts';
 import type { KindRef, KubeObject, ObjectMeta } from './ports.ts';
@@ -48,6 +49,10 @@ export interface Pending {
   progress: { readonly reason: string; readonly message: string } | undefined;
   settles: Settle[];
   firstPublished: number | undefined;
+  /** Until when (monotonic ms) the token of the rule's budget that was taken for it covers its first request. */
+  tokenLapsesAt: number | undefined;
+  /** The budget had none; from this time on it is worth asking again. In ms since the epoch. */
+  heldBackUntil: number | undefined;
   retries: number;
   retryHandled: string | undefined;
   /** A retry or a second target is in memory only; nothing is sent before it is written down. */
@@ -56,6 +61,8 @@ export interface Pending {
   recalled: boolean;
   /** When the record was last written, in ms since the epoch. */
   recordedAt: number | undefined;
+  /** Reasons that were told by an Event, and when (monotonic ms). */
+  readonly told: Map<string, number>;
   /** Why it is not done, since when, and whether that was told by an Event. */
   standing: Standing | undefined;
 }
@@ -68,9 +75,23 @@ export interface Standing {
   readonly since: number;
 }
 
+/** When a deletion was asked for: ages count from then, whatever grace period was given. In ms since the epoch. */
+export function beganAt({ meta }: Pick<Pending, 'meta'>): number {
+  return deletionBegan(meta.deletionTimestamp ?? meta.creationTimestamp, meta.deletionGracePeriodSeconds);
+}
+
 /** The key of a pending deletion. */
 export function pendingKey(uid: string, rule: string): string {
   return `${uid}/${rule}`;
+}
+
+/** Targets that were only met, not requested, are remembered so many at a time: one is enough to be careful. */
+const MET_MAX = 4;
+
+function forgetSome(pending: Pending): void {
+  const met = pending.seen.filter(({ requested, started }) => !requested && !started);
+  const [oldest] = met;
+  if (met.length > MET_MAX) pending.seen = pending.seen.filter((seen) => seen !== oldest);
 }
 
 /** A fresh memory of a deletion just seen. */
@@ -88,11 +109,14 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
     progress: undefined,
     settles: [],
     firstPublished: undefined,
+    tokenLapsesAt: undefined,
+    heldBackUntil: undefined,
     retries: 0,
     retryHandled: undefined,
     owesRecord: false,
     recalled: false,
     recordedAt: undefined,
+    told: new Map(),
     standing: undefined,
   };
 }
@@ -110,6 +134,7 @@ export function remember(pending: Pending, seen: Seen): void {
   const old = pending.seen[index];
   if (old === undefined) {
     pending.seen.push(seen);
+    forgetSome(pending);
   } else {
     pending.seen[index] = {
       ...old,
@@ -124,14 +149,21 @@ export function remember(pending: Pending, seen: Seen): void {
  * finalizer can be added to an object that is being deleted. Forgotten when the watch has caught up.
  */
 export class Finished {
-  readonly #keys = new Map<string, KindRef>();
+  readonly #keys = new Map<string, Pick<Pending, 'kind' | 'removing'>>();
 
-  add({ key, kind }: Pending): void {
-    this.#keys.set(key, kind);
+  add({ key, kind, removing }: Pending): void {
+    this.#keys.set(key, { kind, removing });
   }
 
   has(key: string): boolean {
     return this.#keys.has(key);
+  }
+
+  /** How it ended, forgotten by this: a complete list shows it again, so it has to be looked at. */
+  take(key: string): Pick<Pending, 'removing'> | undefined {
+    const finished = this.#keys.get(key);
+    this.#keys.delete(key);
+    return finished;
   }
 
   /** The watch has shown the object without the entry, or gone. */
@@ -141,6 +173,6 @@ export class Finished {
 
   /** A complete list came: nothing older follows it. */
   seenAll(isOfKind: (kind: KindRef) => boolean): void {
-    for (const [key, kind] of this.#keys) if (isOfKind(kind)) this.#keys.delete(key);
+    for (const [key, { kind }] of this.#keys) if (isOfKind(kind)) this.#keys.delete(key);
   }
 }

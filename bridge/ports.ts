@@ -61,8 +61,9 @@ export type PatchOutcome =
   | { readonly kind: 'conflict' }
   | { readonly kind: 'missing' };
 
-/** One line of a watch, decoded. `synced`: the initial list is complete. */
+/** One line of a watch, decoded. `opened` comes first: the server has answered. `synced`: the initial list is complete. */
 export type WatchFrame =
+  | { readonly type: 'opened' }
   | { readonly type: 'present'; readonly meta: ObjectMeta }
   | { readonly type: 'deleted'; readonly meta: ObjectMeta }
   | { readonly type: 'bookmark'; readonly resourceVersion: string; readonly synced: boolean };
@@ -108,11 +109,25 @@ export class ApiError extends Error {
 /** The API server. Every method throws ApiError for what its result does not name. */
 export interface Cluster {
   get(path: ObjectPath): Promise<KubeObject | undefined>;
-  patch(path: ObjectPath, operations: readonly PatchOperation[]): Promise<PatchOutcome>;
+  patch(path: ObjectPath, operations: readonly PatchOperation[], subresource?: 'status'): Promise<PatchOutcome>;
   /** Without `resourceVersion`, begins with the objects as they are, ended by a bookmark with `synced`. */
   watch(kind: KindRef, resourceVersion: string | undefined, signal: AbortSignal): AsyncIterable<WatchFrame>;
   list(kind: KindRef, page: { readonly limit: number; readonly next?: string | undefined }): Promise<ListPage>;
   recordEvent(event: EventInput): Promise<void>;
+}
+
+/** What the API server says of a kind. */
+export interface KindFacts {
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+/** What the API server says about kinds and about this process's rights. Throws ApiError. */
+export interface Kinds {
+  /** undefined: it does not serve the kind. */
+  describe(kind: KindRef): Promise<KindFacts | undefined>;
+  /** The verbs on a kind, in all namespaces, that this process lacks. */
+  lacking(kind: KindRef, verbs: readonly string[]): Promise<readonly string[]>;
 }
 
 /** A message to send; `id` is unique within its batch. */

@@ -7,11 +7,11 @@ import { encodeRequest, MESSAGE_MAX_BYTES, makeRequest, type Request, utf8Bytes 
 import type { Decision } from './decide.ts';
 import type { Sent } from './observation.ts';
 import { type Pending, remember } from './pending.ts';
-import { FRESH_MS, nameOf, pathOf, type Run, type Step } from './reconcile.ts';
 import type { Rule } from './rule.ts';
+import { FRESH_MS, nameOf, pathOf, type Run, type Step } from './run.ts';
 import { record, stand } from './standing.ts';
 import { apiPath } from './wire.ts';
-import { retryWord } from './words.ts';
+import { isApproved, retryWord } from './words.ts';
 
 type Publish = Extract<Decision, { act: 'publish' }>;
 
@@ -22,6 +22,7 @@ export async function publish(run: Run, decision: Publish): Promise<Step> {
   if (rule === undefined || target?.kind !== 'found' || facts.ruleDigest === undefined) {
     throw new Error(`publishing for ${nameOf(pending)}: nothing to publish`);
   }
+  if (!(await mayBeRequested(run, rule))) return { kind: 'again' };
   const pair = { target: target.digest, rule: facts.ruleDigest };
   const isSecond = pending.seen.some((seen) => seen.requested && !isPair(seen, pair));
   const isKnown = pending.seen.some((seen) => seen.requested && isPair(seen, pair));
@@ -48,13 +49,31 @@ export async function publish(run: Run, decision: Publish): Promise<Step> {
   return await send(run, { body, decision, pair });
 }
 
+/** A deletion that was never requested takes a token first; one that a person approved needs none. */
+async function mayBeRequested(run: Run, rule: Rule): Promise<boolean> {
+  if (!needsToken(run)) return true;
+  const { reach, pending } = run;
+  const grant = await reach.brakes.take(rule);
+  pending.tokenLapsesAt = grant.ok ? grant.lapsesAt : undefined;
+  pending.heldBackUntil = grant.ok ? undefined : grant.until;
+  return grant.ok;
+}
+
+/** A token that was not used in time counts for nothing: its block may count no more when the request goes (trap V21). */
+function needsToken({ reach, pending, rule }: Run): boolean {
+  if (rule?.budget === undefined || pending.firstPublished !== undefined) return false;
+  if (isApproved(pending.meta, pending.rule)) return false;
+  return pending.tokenLapsesAt === undefined || reach.clock.monotonic() >= pending.tokenLapsesAt;
+}
+
 interface Sending {
   readonly body: string;
   readonly decision: Publish;
   readonly pair: { readonly target: string; readonly rule: string };
 }
 
-async function send({ reach, pending, facts, rule }: Run, { body, decision, pair }: Sending): Promise<Step> {
+async function send(run: Run, { body, decision, pair }: Sending): Promise<Step> {
+  const { reach, pending, facts, rule } = run;
   const queueUrl = rule === undefined ? undefined : reach.queueOf(rule.handler);
   if (queueUrl === undefined)
     throw new Error(`publishing for ${nameOf(pending)}: no queue for handler ${rule?.handler}`);
@@ -62,7 +81,7 @@ async function send({ reach, pending, facts, rule }: Run, { body, decision, pair
   const sent = { ...pair, attempt, retry, at: reach.clock.now() };
   const isFresh = () => pending.facts === facts && reach.clock.monotonic() - facts.readAt < FRESH_MS;
   const mayGo = () => {
-    const goes = reach.lease.holds() && isFresh();
+    const goes = reach.lease.holds() && isFresh() && !needsToken(run);
     if (goes) note(pending, { ...sent, confirmed: false });
     return goes;
   };

@@ -5,69 +5,17 @@
  */
 import { type Decision, decide } from './decide.ts';
 import { entryOf, hasEntry } from './finalizer.ts';
-import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
 import { factsOf, observe, recall } from './observe.ts';
-import type { Outbox } from './outbox.ts';
-import { advance, type Facts, type Finished, type Pending, type Settle } from './pending.ts';
-import type { Clock, Cluster, KubeObject, Lease, ObjectPath } from './ports.ts';
+import { advance, type Facts, type Pending, type Settle } from './pending.ts';
+import type { KubeObject } from './ports.ts';
 import { publish } from './publishing.ts';
 import { finish, remove } from './removal.ts';
-import type { Reporter } from './reporter.ts';
 import type { Rule } from './rule.ts';
+import { FRESH_MS, nameOf, pathOf, type Reach, type Run, type Step } from './run.ts';
 import { stand } from './standing.ts';
 import { trimmed } from './wire.ts';
 
-/** How old a GET may be when something is sent on the strength of it, in ms. */
-export const FRESH_MS = 10_000;
 const ROUNDS_MAX = 6;
-
-/** What acting on a pending deletion needs. */
-export interface Reach {
-  readonly clock: Clock;
-  readonly cluster: Cluster;
-  readonly lease: Lease;
-  readonly outbox: Outbox;
-  readonly pendings: Map<string, Pending>;
-  /** Keys whose entry is off while the watch may still show it on. */
-  readonly finished: Finished;
-  readonly clusterId: { readonly uid: string; readonly name?: string | undefined };
-  readonly metrics: Metrics;
-  readonly log: Log;
-  readonly reporter: Reporter;
-  ruleOf(name: string): Rule | undefined;
-  queueOf(handler: string): string | undefined;
-  /** Forgets timers and back-off of a key. */
-  forget(key: string): void;
-}
-
-/**
- * `again`: something was written or has moved, so look once more. `done` carries when to wake (ms), and whether results in
- * hand stay in their queue.
- */
-export type Step =
-  | { readonly kind: 'again' }
-  | { readonly kind: 'done'; readonly wakeAt?: number | undefined; readonly keepsResults?: boolean };
-
-/** A pending deletion in the middle of a run: its facts are fresh. */
-export interface Run {
-  readonly reach: Reach;
-  readonly pending: Pending;
-  readonly facts: Facts;
-  readonly rule: Rule | undefined;
-  /** Results came in that this run has to bring to their end. */
-  readonly hasResults: boolean;
-}
-
-/** The API path of a pending object. */
-export function pathOf({ kind, meta }: Pending): ObjectPath {
-  return { ...kind, namespace: meta.namespace, name: meta.name };
-}
-
-/** `resource/namespace/name`, the identifying fact in messages. */
-export function nameOf({ kind, meta }: Pending): string {
-  return [kind.resource, ...(meta.namespace === undefined ? [] : [meta.namespace]), meta.name].join('/');
-}
 
 /**
  * Runs over one pending deletion.
@@ -83,7 +31,7 @@ export async function reconcile(reach: Reach, key: string): Promise<number | und
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       const step = await runOnce(reach, pending, taken);
       if (step.kind === 'again') continue;
-      for (const settle of taken) settle(step.keepsResults !== true);
+      for (const settle of taken) settle(true);
       return step.wakeAt;
     }
     throw new Error(`settling ${nameOf(pending)}: it keeps changing under ${ROUNDS_MAX} looks`);
@@ -94,7 +42,7 @@ export async function reconcile(reach: Reach, key: string): Promise<number | und
 }
 
 async function runOnce(reach: Reach, pending: Pending, taken: Settle[]): Promise<Step> {
-  const rule = reach.ruleOf(pending.rule);
+  const rule = reach.ruleOf(pending.rule, pending.kind);
   const facts = currentFacts(pending, rule) ?? (await read(reach, pending, rule));
   if (facts === undefined) return { kind: 'done' };
   // The watch was faster than the GET: what was read is not what is there.
@@ -102,7 +50,10 @@ async function runOnce(reach: Reach, pending: Pending, taken: Settle[]): Promise
   recall(pending, rule);
   taken.push(...pending.settles.splice(0));
   const run: Run = { reach, pending, facts, rule, hasResults: taken.length > 0 };
-  const decision = decide(observe(pending, facts, rule), reach.clock.now());
+  const decision = decide(
+    observe(pending, facts, { rule, neverAccepted: reach.whyNotAccepted(pending.rule) }),
+    reach.clock.now(),
+  );
   if (decision.act === 'publish' && reach.clock.monotonic() - facts.readAt >= FRESH_MS) {
     pending.facts = undefined;
     return { kind: 'again' };

@@ -1,6 +1,6 @@
 /*
  * The bridge's record of one deletion under one rule: one annotation on the object, read and written as pure values.
- * Called by observe.ts (reading) and reconcile.ts (writing). It can make the bridge more careful, never less: what it
+ * Called by observe.ts (reading) and standing.ts (writing). It can make the bridge more careful, never less: what it
  * does not say may still have happened. It counts only for the uid and the rule uid it names (trap V14).
  */
 import * as z from 'zod/mini';
@@ -38,7 +38,7 @@ const recordSchema = z.object({
   firstPublished: z.optional(timestamp),
   next: z.optional(timestamp),
   retry: z.optional(z.string()),
-  retries: z.optional(z.int()),
+  retries: z.optional(z.int().check(z.gte(0), z.lte(1_000_000))),
   targets: z.array(knownTarget),
   refused: z.optional(refusedSchema),
 });
@@ -72,7 +72,9 @@ export function readRecordOfAnyRule(meta: ObjectMeta, rule: string): Record | un
 export function writeRecord(meta: ObjectMeta, rule: string, record: Record): readonly PatchOperation[] {
   const key = recordKey(rule);
   const path = `/metadata/annotations/${escapePointer(key)}`;
-  const value = JSON.stringify(clipped(record));
+  // What a person wants to know comes first: kubectl describe cuts annotations short.
+  const { phase, reason, message, since, ...rest } = clipped(record);
+  const value = JSON.stringify({ phase, reason, message, since, ...rest });
   const old = meta.annotations?.[key];
   if (old !== undefined) {
     return [...guards(meta), { op: 'test', path, value: old }, { op: 'replace', path, value }];

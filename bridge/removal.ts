@@ -3,12 +3,11 @@
  * Called by reconcile.ts. Results in hand are acknowledged only after the API server has confirmed (K5): by the PATCH's
  * own answer, or by a fresh GET that no longer shows the entry. A 409 or 422 says nothing by itself.
  */
-import { deletionBegan } from './contract.ts';
 import type { Decision } from './decide.ts';
 import { entryOf, hasEntry, removeEntry } from './finalizer.ts';
-import type { Pending } from './pending.ts';
-import { nameOf, pathOf, type Reach, type Run, type Step } from './reconcile.ts';
+import { beganAt, type Pending } from './pending.ts';
 import type { Telling } from './reporter.ts';
+import { nameOf, pathOf, type Reach, type Run, type Step } from './run.ts';
 
 type Remove = Extract<Decision, { act: 'remove' }>;
 
@@ -55,7 +54,13 @@ async function lookAgain(reach: Reach, pending: Pending, before: string): Promis
 export function finish(reach: Reach, pending: Pending, gone: 'object' | 'entry'): void {
   const { removing, rule, meta } = pending;
   const seconds = (reach.clock.now() - beganAt(pending)) / 1000;
-  if (removing === undefined) {
+  if (removing === undefined && isAnswered(pending)) {
+    reach.metrics.removed.inc({ rule, reason: 'Elsewhere' });
+    reach.log.info(
+      { rule, uid: meta.uid, seconds },
+      `removing finalizer from ${nameOf(pending)}: somebody else was faster`,
+    );
+  } else if (removing === undefined) {
     reach.metrics.bypassed.inc({ rule });
     const what = gone === 'object' ? 'the object is gone' : 'the entry is gone from the object';
     reach.reporter.tell(pending, {
@@ -74,8 +79,15 @@ export function finish(reach: Reach, pending: Pending, gone: 'object' | 'entry')
   }
   for (const settle of pending.settles.splice(0)) settle(true);
   reach.pendings.delete(pending.key);
-  reach.finished.add(pending);
+  // Where the watch was faster than the answer there is nothing to wait for.
+  if (!pending.doubted) reach.finished.add(pending);
   reach.forget(pending.key);
+}
+
+/** The target the object had was said to be gone: whoever took the entry off, nothing has leaked. */
+function isAnswered({ gones, meta, facts }: Pending): boolean {
+  const target = facts?.evaluation?.target;
+  return target?.kind === 'found' && gones.some((gone) => gone.uid === meta.uid && gone.target === target.digest);
 }
 
 /** The target, as far as it is known: what a person has to look after now. */
@@ -110,8 +122,4 @@ function tellingOf({ reason, evidence }: Remove, rule: string): Telling | undefi
     default:
       return reason satisfies never;
   }
-}
-
-function beganAt({ meta }: Pending): number {
-  return deletionBegan(meta.deletionTimestamp ?? meta.creationTimestamp, meta.deletionGracePeriodSeconds);
 }

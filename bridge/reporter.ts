@@ -1,5 +1,5 @@
 /*
- * Tells people: Events on objects (best effort), log lines, counters. Called by reconcile.ts at the few moments that are
+ * Tells people: Events on objects (best effort), log lines, counters. Called by removal.ts, standing.ts and failing.ts at the few moments that are
  * worth telling; a failed Event changes nothing (K9), and nothing in an object's namespace has to be created to finish.
  */
 import { explain, type Log } from './log.ts';

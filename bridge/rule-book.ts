@@ -1,34 +1,92 @@
 /*
- * The rules in force: by name for decisions, by kind for what the watches see. Built by main.ts from the rule file;
- * read by intake, claims and reconcile.
+ * The rules in force: by name for decisions, by kind for what the watches see. Filled by main.ts from a file, or by the
+ * rule keeper from the API; read by intake, claims and reconcile. Whoever needs to know of a change listens.
  */
-import { kindKey } from './intake.ts';
+import { kindKey } from './kind-key.ts';
 import type { KindRef } from './ports.ts';
 import type { Rule } from './rule.ts';
 
-/** An immutable set of rules. */
-export class RuleBook {
-  readonly #byName: ReadonlyMap<string, Rule>;
-  readonly #byKind: ReadonlyMap<string, readonly Rule[]>;
-  /** Every kind that some rule selects, once. */
-  readonly kinds: readonly KindRef[];
+/** Told of a rule's change: what it was and what it is; either may be undefined. */
+export type RuleListener = (name: string, before: Rule | undefined, after: Rule | undefined) => void;
 
-  constructor(rules: readonly Rule[]) {
-    this.#byName = new Map(rules.map((rule) => [rule.name, rule]));
-    this.#byKind = Map.groupBy(rules, (rule) => kindKey(rule.match));
-    this.kinds = [...this.#byKind.values()].flatMap(([first]) => (first === undefined ? [] : [first.match]));
+interface Refused {
+  readonly why: string;
+  /** What it is for, as far as that can be told: what carries its entry has to be seen. */
+  readonly kind: KindRef | undefined;
+}
+
+/** The rules, and why some that exist are not in force. */
+export class RuleBook {
+  readonly #byName = new Map<string, Rule>();
+  /** Rules of which no generation was ever accepted. */
+  readonly #neverAccepted = new Map<string, Refused>();
+  readonly #listeners: RuleListener[] = [];
+
+  constructor(rules: readonly Rule[] = []) {
+    for (const rule of rules) this.#byName.set(rule.name, rule);
   }
 
-  /** All rules. */
+  /** All rules that are, or were, accepted. */
   get rules(): readonly Rule[] {
     return [...this.#byName.values()];
+  }
+
+  /** Every kind that some rule selects, or would if it were accepted, once. */
+  get kinds(): readonly KindRef[] {
+    const refused = [...this.#neverAccepted.values()].flatMap(({ kind }) => kind ?? []);
+    return [
+      ...new Map([...this.rules.map(({ match }) => match), ...refused].map((kind) => [kindKey(kind), kind])).values(),
+    ];
   }
 
   named(name: string): Rule | undefined {
     return this.#byName.get(name);
   }
 
+  /** The rule of that name, if it is one for that kind, whatever the version. */
+  namedFor(name: string, { group, resource }: Pick<KindRef, 'group' | 'resource'>): Rule | undefined {
+    const rule = this.#byName.get(name);
+    return rule?.match.group === group && rule.match.resource === resource ? rule : undefined;
+  }
+
   ofKind(kind: KindRef): readonly Rule[] {
-    return this.#byKind.get(kindKey(kind)) ?? [];
+    const key = kindKey(kind);
+    return this.rules.filter(({ match }) => kindKey(match) === key);
+  }
+
+  /** Why a rule that exists has no accepted generation; undefined when there is no such rule. */
+  whyNotAccepted(name: string): string | undefined {
+    return this.#neverAccepted.get(name)?.why;
+  }
+
+  /** Puts a rule in force, in place of its earlier generation. */
+  set(rule: Rule): void {
+    const before = this.#byName.get(rule.name);
+    this.#neverAccepted.delete(rule.name);
+    this.#byName.set(rule.name, rule);
+    this.#tell(rule.name, before, rule);
+  }
+
+  /** A rule exists, and no generation of it was ever accepted; `kind` is what it is for, where that is to be watched. */
+  refuse(name: string, why: string, kind?: KindRef): void {
+    const isNews = this.#neverAccepted.get(name)?.why !== why;
+    this.#neverAccepted.set(name, { why, kind });
+    if (isNews) this.#tell(name, undefined, undefined);
+  }
+
+  /** The rule is gone. */
+  delete(name: string): void {
+    const before = this.#byName.get(name);
+    const wasKnown = this.#byName.delete(name) || this.#neverAccepted.delete(name);
+    this.#neverAccepted.delete(name);
+    if (wasKnown) this.#tell(name, before, undefined);
+  }
+
+  onChange(listener: RuleListener): void {
+    this.#listeners.push(listener);
+  }
+
+  #tell(...change: Parameters<RuleListener>): void {
+    for (const listener of this.#listeners) listener(...change);
   }
 }

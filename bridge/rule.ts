@@ -75,6 +75,8 @@ export interface Rule {
   readonly match: { readonly group: string; readonly version: string; readonly resource: string };
   /** Whether a live object with these labels is selected. */
   readonly matches: (labels: Readonly<Record<string, string>>) => boolean;
+  /** Whether objects in a namespace with these labels are selected; undefined when all are. */
+  readonly matchesNamespace?: ((labels: Readonly<Record<string, string>>) => boolean) | undefined;
   readonly handler: string;
   readonly options: Options;
   readonly binding: OwnershipBinding;
@@ -86,10 +88,18 @@ export interface Rule {
   readonly termHeldSince?: number | undefined;
   /** ms from the first publish; held and alarmed after it, and it goes on trying. */
   readonly deadline: number;
+  /** The brake: more deletions than `limit` within `window` ms wait for the window to move, or for a person. */
+  readonly budget?: { readonly limit: number; readonly window: number } | undefined;
   /** Finalizers of others that must be gone before the first publish; held after `atMost` ms. */
   readonly waitFor?: { readonly finalizers: readonly string[]; readonly atMost: number };
   readonly whenTargetMissing: 'Hold' | 'Release';
   readonly whenAbsent: 'Release' | 'Hold';
   readonly unmatched: 'Keep' | 'Release';
   readonly paused: boolean;
+  /** metadata.generation of a rule from the API. */
+  readonly generation?: number | undefined;
+  /** The latest generation is not accepted, and why; this is the last one that was. Nothing is published meanwhile. */
+  readonly notAccepted?: string | undefined;
+  /** The rule is being deleted: it takes no new object, and finishes what is pending. */
+  readonly isWithdrawn?: boolean | undefined;
 }

@@ -1,14 +1,15 @@
 /*
  * Rules from a file: collects every fault with its place, and makes what was written ready for use.
- * Called by main at start, before anything is watched. A file with one fault gives no rule at all. Next: watch.ts.
+ * Called by config.ts at start, before anything is watched. A file with one fault gives no rule at all. Next: watch.ts.
  */
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { type Prepared, prepare } from './cel/object.ts';
 import { sha256Hex } from './contract.ts';
+import { entryOf } from './finalizer.ts';
 import { selectorPredicate } from './label-selector.ts';
 import type { Evaluation, Invalid, ObjectLike, Rule } from './rule.ts';
-import { ENTRY_PREFIX, type RuleDocument, ruleDocument, ruleMetadata } from './rule-schema.ts';
+import { type RuleDocument, ruleDocument, ruleMetadata, teardownRuleSpec } from './rule-schema.ts';
 import { type Fault, readRulesFile } from './rules-file.ts';
 import { bindingOf, evaluateOwnership, evaluatePolicy, evaluateTarget, type OwnershipRule } from './target.ts';
 
@@ -16,6 +17,11 @@ import { bindingOf, evaluateOwnership, evaluatePolicy, evaluateTarget, type Owne
 export type ParsedRules =
   | { readonly ok: true; readonly rules: readonly Rule[] }
   | { readonly ok: false; readonly faults: readonly Fault[] };
+
+/** What file and API rules have alike. */
+type Spec = Omit<RuleDocument['spec'], 'match' | 'budget'> & {
+  readonly match: Omit<RuleDocument['spec']['match'], 'namespaceSelector'>;
+};
 
 const { localeError } = en();
 
@@ -31,11 +37,44 @@ export function parseRules(text: string, file: string): ParsedRules {
   for (const { place, value } of written.rules) {
     faults.push(...faultsOfNames(value, taken, place));
     const parsed = ruleDocument.safeParse(value, { error: localeError });
-    if (parsed.success) rules.push(ruleOf(parsed.data));
+    if (parsed.success)
+      rules.push(ruleOf({ ...parsed.data.metadata, uid: uidOf(parsed.data.metadata) }, parsed.data.spec));
     else faults.push(...parsed.error.issues.flatMap((issue) => faultsOfIssue(issue, place)));
   }
   return faults.length === 0 ? { ok: true, rules } : { ok: false, faults };
 }
+
+/** A TeardownRule as the API server has it; `faults` name the fields of its spec. */
+export function ruleFromObject(object: RuleObject): ParsedRule {
+  const { metadata, spec } = object;
+  const parsed = teardownRuleSpec.safeParse(spec, { error: localeError });
+  if (!parsed.success) {
+    const faults = parsed.error.issues.flatMap((issue) => faultsOfIssue(issue, ''));
+    return { ok: false, faults: faults.map(({ path, message }) => ({ path: `spec.${path}`, message })) };
+  }
+  const { namespaceSelector } = parsed.data.match;
+  return {
+    ok: true,
+    rule: {
+      ...ruleOf(metadata, parsed.data),
+      ...(namespaceSelector === undefined ? {} : { matchesNamespace: selectorPredicate(namespaceSelector) }),
+      ...(parsed.data.budget === undefined ? {} : { budget: parsed.data.budget }),
+      generation: typeof metadata.generation === 'number' ? metadata.generation : undefined,
+      // The term is immutable in the API, so it has been in force since the rule was created.
+      termHeldSince: Date.parse(metadata.creationTimestamp),
+    },
+  };
+}
+
+/** What of a TeardownRule is read. */
+interface RuleObject extends ObjectLike {
+  readonly metadata: ObjectLike['metadata'] & { readonly creationTimestamp: string; readonly generation?: unknown };
+}
+
+/** One rule, or its faults. */
+export type ParsedRule =
+  | { readonly ok: true; readonly rule: Rule }
+  | { readonly ok: false; readonly faults: readonly Fault[] };
 
 /** What a schema objects to, each thing with its path below `place`. */
 export function faultsOfIssue(issue: z.core.$ZodIssue, place: string): readonly Fault[] {
@@ -67,13 +106,13 @@ function faultsOfNames(written: unknown, taken: Map<string, string>, place: stri
   return faults;
 }
 
-function ruleOf({ metadata, spec }: RuleDocument): Rule {
+function ruleOf({ name, uid }: Pick<Rule, 'name' | 'uid'>, spec: Spec): Rule {
   const { match, handler, options, term, deadline, waitFor, whenTargetMissing, whenAbsent, unmatched, paused } = spec;
   const { group, version, resource, labelSelector } = match;
   return {
-    name: metadata.name,
-    uid: uidOf(metadata),
-    entry: `${ENTRY_PREFIX}${metadata.name}`,
+    name,
+    uid,
+    entry: entryOf(name),
     match: { group, version, resource },
     matches: labelSelector === undefined ? () => true : selectorPredicate(labelSelector),
     handler,
@@ -91,7 +130,7 @@ function ruleOf({ metadata, spec }: RuleDocument): Rule {
   };
 }
 
-function evaluated(spec: RuleDocument['spec'], object: ObjectLike): Evaluation {
+function evaluated(spec: Spec, object: ObjectLike): Evaluation {
   let prepared: Prepared;
   try {
     prepared = prepare(object);
@@ -107,7 +146,7 @@ function evaluated(spec: RuleDocument['spec'], object: ObjectLike): Evaluation {
   };
 }
 
-function ownershipOf({ ownership }: RuleDocument['spec']): OwnershipRule {
+function ownershipOf({ ownership }: Pick<Spec, 'ownership'>): OwnershipRule {
   return ownership.tags === undefined ? { none: true } : { tags: ownership.tags };
 }
 

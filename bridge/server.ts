@@ -12,7 +12,8 @@ import { measure } from './standing-metrics.ts';
 export interface ServerOptions {
   readonly host: string;
   readonly port: number;
-  readonly bridge: Bridge;
+  /** undefined until it has begun: alive, and not ready. */
+  bridge(): Bridge | undefined;
   readonly metrics: Metrics;
   readonly clock: Clock;
 }
@@ -28,11 +29,15 @@ export async function startServer({ host, port, bridge, metrics, clock }: Server
   const app = fastify({ logger: false, forceCloseConnections: true });
   app.get('/healthz', async () => 'ok\n');
   app.get('/readyz', async (_request, reply) => {
-    if (bridge.isReady()) return 'ok\n';
+    if (bridge()?.isReady() === true) return 'ok\n';
     return await reply.code(503).send('not every kind is being watched\n');
   });
   app.get('/metrics', async (_request, reply) => {
-    measure(bridge.pendings(), metrics, clock.now());
+    measure(
+      { pendings: bridge()?.pendings() ?? [], unclaimed: bridge()?.unclaimed() ?? new Map() },
+      metrics,
+      clock.now(),
+    );
     return await reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });
   await app.listen({ host, port });

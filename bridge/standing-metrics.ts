@@ -2,19 +2,26 @@
  * Gauges of what is pending, computed when metrics are read rather than kept up to date.
  * Called by server.ts for each scrape.
  */
-import { deletionBegan } from './contract.ts';
 import type { Metrics } from './metrics.ts';
-import type { Pending } from './pending.ts';
+import { beganAt, type Pending } from './pending.ts';
+
+/** What is measured. */
+export interface Measured {
+  readonly pendings: readonly Pending[];
+  /** By rule, how many live objects wait for a change of their entries. */
+  readonly unclaimed: ReadonlyMap<string, number>;
+}
 
 /** Sets the gauges from the deletions in hand; `now` in ms since the epoch. */
-export function measure(pendings: readonly Pending[], metrics: Metrics, now: number): void {
-  for (const gauge of [metrics.pending, metrics.held, metrics.oldestPending]) gauge.reset();
+export function measure({ pendings, unclaimed }: Measured, metrics: Metrics, now: number): void {
+  for (const gauge of [metrics.pending, metrics.held, metrics.oldestPending, metrics.unclaimed]) gauge.reset();
+  for (const [rule, count] of unclaimed) metrics.unclaimed.set({ rule }, count);
   const oldest = new Map<string, number>();
-  for (const { rule, meta, standing } of pendings) {
+  for (const pending of pendings) {
+    const { rule, standing } = pending;
     metrics.pending.inc({ rule });
     if (standing?.phase === 'Held') metrics.held.inc({ rule, reason: standing.reason });
-    const { deletionTimestamp = meta.creationTimestamp, deletionGracePeriodSeconds } = meta;
-    const seconds = Math.max(0, (now - deletionBegan(deletionTimestamp, deletionGracePeriodSeconds)) / 1000);
+    const seconds = Math.max(0, (now - beganAt(pending)) / 1000);
     oldest.set(rule, Math.max(oldest.get(rule) ?? 0, seconds));
   }
   for (const [rule, seconds] of oldest) metrics.oldestPending.set({ rule }, seconds);

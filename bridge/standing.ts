@@ -4,15 +4,18 @@
  * the record is written when a deletion is held or has not been done within half a minute, and at most once a minute,
  * except where a result may only be acknowledged once it is written down (traps V8, V16).
  */
-import { deletionBegan } from './contract.ts';
 import type { Decision } from './decide.ts';
-import { advance, type Pending, type Standing } from './pending.ts';
-import { nameOf, pathOf, type Run, type Step } from './reconcile.ts';
+import { advance, beganAt, type Pending, type Standing } from './pending.ts';
 import { type Record, readRecordOfAnyRule, saysTheSame, writeRecord } from './record.ts';
+import { nameOf, pathOf, type Run, type Step } from './run.ts';
 import { trimmed } from './wire.ts';
+import { hasWord, unreadWords } from './words.ts';
 
 const QUIET_MS = 30_000;
 const RECORD_EVERY_MS = 60_000;
+const TELL_EVERY_MS = 60 * 60_000;
+/** After a person's word somebody is looking: what comes of it is written sooner. */
+const RECORD_AFTER_WORD_MS = 2_000;
 
 type Standstill = Extract<Decision, { act: 'hold' | 'wait' }>;
 
@@ -24,13 +27,14 @@ export async function stand(run: Run, decision: Standstill): Promise<Step> {
   const isNews = pending.standing?.reason !== standing.reason || pending.standing.phase !== standing.phase;
   pending.standing = standing;
   if (isNews && standing.phase === 'Held') tellHeld(run, standing);
-  const mustBeWritten = decision.reason === 'TargetChanged' || (run.hasResults && pending.gones.length > 0);
-  const dueAt = mustBeWritten ? now : recordDueAt(pending, standing);
+  const isOwed = pending.owesRecord || (run.hasResults && pending.gones.length > 0);
+  const written = readRecordOfAnyRule(pending.meta, pending.rule);
+  // Once it is on the object, how it goes on changing can wait for its minute.
+  const mustBeWritten = isOwed || (decision.reason === 'TargetChanged' && written?.reason !== 'TargetChanged');
+  const dueAt = mustBeWritten ? now : recordDueAt(pending, standing, now);
   if (dueAt <= now) await recordIfNew(run, standing, decision.wakeAt);
   const wakes = [decision.wakeAt, dueAt > now ? dueAt : undefined].filter((at) => at !== undefined);
-  // Nobody can tell yet what a gone is worth without its rule: it stays in its queue until the rule is back, or it is stale.
-  const keepsResults = run.rule === undefined && pending.gones.length > 0;
-  return { kind: 'done', wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes), keepsResults };
+  return { kind: 'done', wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes) };
 }
 
 /**
@@ -59,7 +63,9 @@ async function recordIfNew(run: Run, standing: Standing, next: number | undefine
 }
 
 function standingOf(pending: Pending, decision: Standstill, now: number): Standing {
-  const { reason, message, phase } = told(pending, decision);
+  const { reason, message: said, phase } = told(pending, decision);
+  const unread = unreadWords(pending.meta, pending.rule);
+  const message = unread.length === 0 ? said : `${said}; not understood: ${unread.join('; ')}`;
   const isSame = pending.standing?.reason === reason && pending.standing.phase === phase;
   return { phase, reason, message, since: isSame ? (pending.standing?.since ?? now) : now };
 }
@@ -81,12 +87,12 @@ function withTime({ reason, message, wakeAt }: Extract<Decision, { act: 'wait' }
     : `${message}, until ${new Date(wakeAt).toISOString()}`;
 }
 
-/** Held: at once. Otherwise after half a minute. Never sooner than a minute after the last one. */
-function recordDueAt(pending: Pending, { phase }: Standing): number {
-  const { deletionTimestamp, creationTimestamp, deletionGracePeriodSeconds } = pending.meta;
-  const began = deletionBegan(deletionTimestamp ?? creationTimestamp, deletionGracePeriodSeconds);
-  const earliest = phase === 'Held' ? 0 : began + QUIET_MS;
-  return Math.max(earliest, (pending.recordedAt ?? 0) + RECORD_EVERY_MS);
+/** Held: at once. Otherwise after half a minute. Never sooner than a minute after the last one, or two seconds where a person spoke. */
+function recordDueAt(pending: Pending, { phase }: Standing, now: number): number {
+  const earliest = phase === 'Held' ? 0 : beganAt(pending) + QUIET_MS;
+  const every = hasWord(pending.meta, pending.rule) ? RECORD_AFTER_WORD_MS : RECORD_EVERY_MS;
+  // A clock that was set back must not hold the next record off.
+  return Math.max(earliest, Math.min(pending.recordedAt ?? 0, now) + every);
 }
 
 function recordOf({ pending, rule }: Run, standing: Standing, next: number | undefined): Record {
@@ -118,12 +124,22 @@ function written({ dueAt, ...refusal }: NonNullable<Pending['refusal']>): NonNul
   return { ...refusal, due: new Date(dueAt).toISOString() };
 }
 
+/** Tells of a reason once an hour: standing may go to and fro between two. */
 function tellHeld({ reach, pending, rule }: Run, { reason, message }: Standing): void {
   if (reason === 'DeadlineExceeded' && rule !== undefined) reach.metrics.overdue.inc({ rule: rule.name });
+  if (!isNewTelling(pending, reason, reach.clock.monotonic())) return;
   reach.reporter.tell(pending, {
     type: 'Warning',
     reason: 'TeardownHeld',
     action: 'Teardown',
     message: `${pending.rule}: ${reason}: ${message}`,
   });
+}
+
+/** Whether a reason has not been told within the last hour; it counts as told from now on. */
+export function isNewTelling(pending: Pending, reason: string, now: number): boolean {
+  const last = pending.told.get(reason);
+  if (last !== undefined && now - last < TELL_EVERY_MS) return false;
+  pending.told.set(reason, now);
+  return true;
 }

@@ -5,8 +5,16 @@
  */
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import { ApiError, type Clock, type Cluster, type KindRef, type ObjectMeta, type Random } from './ports.ts';
-import { backoff } from './work-queue.ts';
+import {
+  ApiError,
+  type Clock,
+  type Cluster,
+  type KindRef,
+  type ObjectMeta,
+  type Random,
+  type WatchFrame,
+} from './ports.ts';
+import { backoff, RETRY_AFTER_MAX_MS } from './work-queue.ts';
 
 /** A watch without a single line (bookmarks come about every minute) for this long is cut. */
 export const STALL_MS = 150_000;
@@ -42,6 +50,8 @@ export interface WatcherOptions {
   readonly log: Log;
 }
 
+const RELIST: End = { cause: 'Relist', failed: false };
+
 type End = { readonly cause: string; readonly retryAfter?: number | undefined; readonly failed: boolean };
 
 /** Watches a kind until stopped. */
@@ -53,15 +63,26 @@ export class Watcher {
   #pages = false;
   #failures = 0;
   #openedAt = 0;
+  #wake = () => {};
   #done: Promise<void> | undefined;
 
   constructor(options: WatcherOptions) {
     this.#options = options;
   }
 
+  get kind(): KindRef {
+    return this.#options.kind;
+  }
+
   /** Begins; returns at once. */
   start(): void {
     this.#done = this.#run();
+  }
+
+  /** Lists again at once; a list that is under way comes to its end first. */
+  relist(): void {
+    this.#relistAt = 0;
+    this.#wake();
   }
 
   /** Ends the watch and resolves when nothing more will be handed over. */
@@ -75,11 +96,11 @@ export class Watcher {
     while (!this.#stop.signal.aborted) {
       const end = await this.#once();
       if (this.#stop.signal.aborted) return;
-      metrics.watchRestarts.inc({ resource: kind.resource, cause: end.cause });
+      metrics.watchRestarts.inc({ group: kind.group, resource: kind.resource, cause: end.cause });
       this.#failures = end.failed ? this.#failures + 1 : 0;
       if (!end.failed) continue;
       sink.blind(kind, end.cause);
-      const pause = Math.max(end.retryAfter ?? 0, backoff(this.#failures, random));
+      const pause = Math.max(Math.min(end.retryAfter ?? 0, RETRY_AFTER_MAX_MS), backoff(this.#failures, random));
       log.warn({ ...kind, cause: end.cause, pause }, `watching ${kind.resource}: starting again`);
       await new Promise<void>((resolve) => {
         const goOn = () => {
@@ -104,8 +125,6 @@ export class Watcher {
         this.#relistAt = clock.monotonic() + RELIST_MS * (0.8 + 0.4 * random());
         sink.listing(kind);
         if (this.#pages) await this.#listPages();
-      } else {
-        sink.resumed(kind);
       }
       return await this.#follow((signal) => cluster.watch(kind, this.#resourceVersion, signal));
     } catch (error) {
@@ -127,46 +146,63 @@ export class Watcher {
   }
 
   async #follow(open: (signal: AbortSignal) => ReturnType<Cluster['watch']>): Promise<End> {
-    const { clock, kind, sink } = this.#options;
+    const { clock } = this.#options;
     const cut = new AbortController();
-    let stalled = false;
+    let cutFor: End | undefined;
+    const cutShort = (end: End) => {
+      cutFor ??= end;
+      cut.abort();
+    };
     let cancel = () => {};
     const rewind = () => {
       cancel();
-      cancel = clock.after(STALL_MS, () => {
-        stalled = true;
-        cut.abort();
-      });
+      cancel = clock.after(STALL_MS, () => cutShort({ cause: 'Stalled', failed: true }));
     };
     const onStop = () => cut.abort();
+    this.#wake = () => {
+      // Cut short again and again, a list would never come to its end.
+      if (this.#resourceVersion !== undefined) cutShort(RELIST);
+    };
     this.#stop.signal.addEventListener('abort', onStop, { once: true });
-    // Stopped while the pages were listed: no event comes any more.
+    // Stopped, or asked for another list, while the pages were listed.
     if (this.#stop.signal.aborted) cut.abort();
+    else if (clock.monotonic() >= this.#relistAt) this.#wake();
     try {
       rewind();
       for await (const frame of open(cut.signal)) {
         rewind();
-        if (frame.type === 'bookmark') {
-          this.#resourceVersion = frame.resourceVersion;
-          if (frame.synced) sink.synced(kind);
-          if (clock.monotonic() >= this.#relistAt) return { cause: 'Relist', failed: false };
-        } else {
-          sink[frame.type](kind, frame.meta);
-          // Inside the initial list a version is no place to resume from: the list is in no order.
-          if (this.#resourceVersion !== undefined) this.#resourceVersion = frame.meta.resourceVersion;
-        }
-        if (!this.#isShortLived()) this.#failures = 0;
+        if (this.#take(frame) === 'relist') return RELIST;
       }
-      return stalled
-        ? { cause: 'Stalled', failed: true }
-        : { cause: 'Ended', failed: this.#resourceVersion === undefined || this.#isShortLived() };
+      return cutFor ?? { cause: 'Ended', failed: this.#resourceVersion === undefined || this.#isShortLived() };
     } catch (error) {
-      if (stalled) return { cause: 'Stalled', failed: true };
+      if (cutFor !== undefined) return cutFor;
       throw error;
     } finally {
       cancel();
       cut.abort();
       this.#stop.signal.removeEventListener('abort', onStop);
+    }
+  }
+
+  #take(frame: WatchFrame): 'relist' | 'go on' {
+    const { clock, kind, sink } = this.#options;
+    if (!this.#isShortLived()) this.#failures = 0;
+    switch (frame.type) {
+      case 'opened':
+        if (this.#resourceVersion !== undefined) sink.resumed(kind);
+        return 'go on';
+      case 'bookmark':
+        // Inside the initial list a version is no place to resume from: the list is in no order.
+        if (frame.synced || this.#resourceVersion !== undefined) this.#resourceVersion = frame.resourceVersion;
+        if (frame.synced) sink.synced(kind);
+        return clock.monotonic() >= this.#relistAt ? 'relist' : 'go on';
+      case 'present':
+      case 'deleted':
+        sink[frame.type](kind, frame.meta);
+        if (this.#resourceVersion !== undefined) this.#resourceVersion = frame.meta.resourceVersion;
+        return 'go on';
+      default:
+        return frame satisfies never;
     }
   }
 

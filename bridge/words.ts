@@ -8,6 +8,8 @@ import type { ObjectMeta } from './ports.ts';
 export const RELEASE_PREFIX = 'release.finalizer-bridge.dev/';
 export const RETRY_PREFIX = 'retry.finalizer-bridge.dev/';
 
+export const APPROVE_PREFIX = 'approve.finalizer-bridge.dev/';
+
 /** `wait`: take the entry off when no sent request can still run. `now`: at once; a teardown may still happen. */
 export type Release = 'none' | 'wait' | 'now';
 
@@ -18,8 +20,31 @@ export function releaseWord(meta: ObjectMeta, rule: string): Release {
   return word === `${meta.uid}/now` ? 'now' : 'none';
 }
 
+/** Whether a person has approved a deletion that its rule's budget holds back: `<uid>`. */
+export function isApproved(meta: ObjectMeta, rule: string): boolean {
+  return meta.annotations?.[APPROVE_PREFIX + rule] === meta.uid;
+}
+
 /** The retry word on an object for a rule: `<uid>/<anything new>`; undefined when there is none for this uid. */
 export function retryWord(meta: ObjectMeta, rule: string): string | undefined {
   const word = meta.annotations?.[RETRY_PREFIX + rule];
   return word?.startsWith(`${meta.uid}/`) ? word.slice(meta.uid.length + 1) : undefined;
+}
+
+/** Whether a person has said anything about this deletion: then somebody is looking. */
+export function hasWord(meta: ObjectMeta, rule: string): boolean {
+  return [RELEASE_PREFIX, RETRY_PREFIX, APPROVE_PREFIX].some(
+    (prefix) => meta.annotations?.[prefix + rule] !== undefined,
+  );
+}
+
+/** Words that say nothing here, mistyped or meant for another object, each with what was expected. */
+export function unreadWords(meta: ObjectMeta, rule: string): readonly string[] {
+  const isSaid = (prefix: string) => meta.annotations?.[prefix + rule] !== undefined;
+  const { uid } = meta;
+  return [
+    isSaid(RELEASE_PREFIX) && releaseWord(meta, rule) === 'none' ? `release is not ${uid} or ${uid}/now` : '',
+    isSaid(RETRY_PREFIX) && retryWord(meta, rule) === undefined ? `retry is not ${uid}/ and something new` : '',
+    isSaid(APPROVE_PREFIX) && !isApproved(meta, rule) ? `approve is not ${uid}` : '',
+  ].filter((fault) => fault !== '');
 }

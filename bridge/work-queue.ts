@@ -2,25 +2,32 @@
  * The per-object queue: a key names one pending deletion (or one live object to claim); state is read fresh when its
  * turn comes, so any number of causes collapse into one run. A key never runs twice at once. Used by bridge.ts.
  */
+import { Lanes } from './lanes.ts';
 import { ApiError, type Clock, type Random } from './ports.ts';
 
 const BACKOFF_FIRST_MS = 200;
 const BACKOFF_MAX_MS = 30_000;
+/** Longest that a Retry-After is believed. */
+export const RETRY_AFTER_MAX_MS = 60_000;
 
 /** What the queue needs. `run` resolves to the time (ms since the epoch) to look again, if any. */
 export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly concurrency: number;
+  /** Keys of one lane share its places; all are in one lane unless told. */
+  readonly lanes?: { readonly laneOf: (key: string) => string; readonly places: number };
+  /** Longest back-off in ms, 30 s unless told. */
+  readonly backoffMax?: number;
   run(key: string): Promise<number | undefined>;
   /** Told of every failed run; the key is tried again with back-off. */
-  onFailure(key: string, error: unknown, failures: number): void;
+  onFailure(key: string, error: unknown, failures: number): Promise<void> | void;
 }
 
 /** A de-duplicating queue of keys with back-off per key. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
-  readonly #ready = new Set<string>();
+  readonly #ready: Lanes;
   readonly #running = new Set<string>();
   readonly #again = new Set<string>();
   readonly #timers = new Map<string, { readonly at: number; readonly cancel: () => void }>();
@@ -30,11 +37,12 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
+    this.#ready = new Lanes(options.lanes ?? { laneOf: () => '', places: options.concurrency });
   }
 
   /** How many keys wait or run, timers not counted. */
   get depth(): number {
-    return this.#ready.size + this.#running.size;
+    return this.#ready.ready + this.#running.size;
   }
 
   /** Runs a key as soon as a place is free. */
@@ -78,9 +86,9 @@ export class WorkQueue {
   }
 
   #pump(): void {
-    for (const key of this.#ready) {
-      if (this.#running.size >= this.#options.concurrency) return;
-      this.#ready.delete(key);
+    while (this.#running.size < this.#options.concurrency) {
+      const key = this.#ready.take();
+      if (key === undefined) return;
       this.#running.add(key);
       void this.#run(key);
     }
@@ -92,27 +100,28 @@ export class WorkQueue {
       this.#failures.delete(key);
       if (wakeAt !== undefined) this.addAt(key, wakeAt);
     } catch (error) {
-      this.#retryLater(key, error);
+      await this.#retryLater(key, error);
     } finally {
       this.#running.delete(key);
+      this.#ready.done(key);
       if (this.#again.delete(key)) this.add(key);
       if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
       this.#pump();
     }
   }
 
-  #retryLater(key: string, error: unknown): void {
+  async #retryLater(key: string, error: unknown): Promise<void> {
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
-    this.#options.onFailure(key, error, failures);
-    const { clock, random } = this.#options;
-    const asked = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
-    this.addAt(key, clock.now() + Math.max(asked, backoff(failures, random)));
+    await this.#options.onFailure(key, error, failures);
+    const { clock, random, backoffMax } = this.#options;
+    const asked = error instanceof ApiError ? Math.min(error.retryAfter ?? 0, RETRY_AFTER_MAX_MS) : 0;
+    this.addAt(key, clock.now() + Math.max(asked, backoff(failures, random, backoffMax)));
   }
 }
 
 /** Exponential, capped, jittered between half and the whole. In ms. */
-export function backoff(failures: number, random: Random): number {
-  const whole = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(failures - 1, 16));
+export function backoff(failures: number, random: Random, most = BACKOFF_MAX_MS): number {
+  const whole = Math.min(most, BACKOFF_FIRST_MS * 2 ** Math.min(failures - 1, 16));
   return whole * (0.5 + random() / 2);
 }

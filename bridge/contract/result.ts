@@ -112,8 +112,11 @@ export function makeResult({ request, outcome, handler, nonce, now, durationMs }
 }
 
 function clipped(outcome: Outcome): Outcome {
-  const cut = (text: string) =>
-    text.length <= RESULT_MESSAGE_MAX ? text : `${text.slice(0, RESULT_MESSAGE_MAX - 1)}…`;
+  const cut = (text: string) => {
+    const short = text.length <= RESULT_MESSAGE_MAX ? text : `${text.slice(0, RESULT_MESSAGE_MAX - 1)}…`;
+    // A queue refuses what XML cannot carry, and a cut may go through the middle of a character.
+    return short.toWellFormed().replaceAll(/[\ufffe\uffff]/g, '\ufffd');
+  };
   switch (outcome.outcome) {
     case 'gone':
       return { ...outcome, ...(outcome.message === undefined ? {} : { message: cut(outcome.message) }) };

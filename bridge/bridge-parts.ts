@@ -1,0 +1,120 @@
+/*
+ * The parts of a bridge, put together over its ports: what sees, what remembers, what works. Called by bridge.ts, which
+ * sets them going; no part is started here.
+ */
+import { Brakes } from './brake.ts';
+import { Claims } from './claims.ts';
+import { noteFailure } from './failing.ts';
+import { Intake } from './intake.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import { Namespaces } from './namespaces.ts';
+import { Outbox } from './outbox.ts';
+import { Finished, type Pending } from './pending.ts';
+import type { Clock, Cluster, KindRef, Lease, Queue, Random } from './ports.ts';
+import { reconcile } from './reconcile.ts';
+import { createReporter } from './reporter.ts';
+import type { RuleBook } from './rule-book.ts';
+import type { Reach } from './run.ts';
+import { Watches } from './watches.ts';
+import { WorkQueue } from './work-queue.ts';
+
+const CONCURRENCY = 64;
+/** Most places of one rule's deletions, and of all claims: what hangs there leaves room for the others (P10). */
+const RULE_PLACES = 32;
+const CLAIM_CONCURRENCY = 16;
+const CLAIM_RULE_PLACES = 8;
+/** Claims that the API server refuses are many, and no hurry. */
+const CLAIM_BACKOFF_MAX_MS = 10 * 60_000;
+
+/** What a handler's requests and results need. */
+export interface HandlerRoute {
+  readonly queueUrl: string;
+  /** SenderId, or role id, of the handler's function. */
+  readonly sender: string;
+}
+
+/** The bridge's ports and settings. */
+export interface BridgeOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly cluster: Cluster;
+  readonly queue: Queue;
+  readonly lease: Lease;
+  readonly rules: RuleBook;
+  /** Whether the book is complete; where rules come from the API it fills after the start. */
+  readonly areRulesKnown?: () => boolean;
+  readonly clusterId: { readonly uid: string; readonly name?: string | undefined };
+  readonly handlers: Readonly<Record<string, HandlerRoute>>;
+  readonly resultQueueUrl: string;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** The parts. */
+export interface Parts {
+  readonly pendings: Map<string, Pending>;
+  readonly work: WorkQueue;
+  readonly claiming: WorkQueue;
+  readonly claims: Claims;
+  readonly intake: Intake;
+  readonly watches: Watches;
+  readonly namespaces: Namespaces;
+}
+
+/** Puts the parts together. */
+export function assemble(options: BridgeOptions): Parts {
+  const { clock, random, cluster, rules, metrics, log, lease } = options;
+  const pendings = new Map<string, Pending>();
+  const finished = new Finished();
+  const add = (key: string) => work.add(key);
+  const relistSelected = () => {
+    for (const { match, matchesNamespace } of rules.rules) if (matchesNamespace !== undefined) watches.relist(match);
+  };
+  const namespaces = new Namespaces({ cluster, clock, random, metrics, log }, relistSelected);
+  const isMatched = namespaces.isMatched.bind(namespaces);
+  const claims = new Claims({
+    cluster,
+    lease,
+    metrics,
+    ruleOf: (name) => rules.named(name),
+    isMatched,
+    add: (key) => claiming.add(key),
+  });
+  const reach = reachOf(options, { pendings, finished, forget: (key) => work.forget(key) });
+  const laneOf = (key: string) => key.slice(key.indexOf('/') + 1);
+  const onFailure = (key: string, error: unknown, failures: number) => noteFailure(reach, { key, error, failures });
+  const work = new WorkQueue({
+    ...{ clock, random, onFailure },
+    concurrency: CONCURRENCY,
+    lanes: { laneOf, places: RULE_PLACES },
+    run: (key) => reconcile(reach, key),
+  });
+  const claiming = new WorkQueue({
+    ...{ clock, random, onFailure },
+    concurrency: CLAIM_CONCURRENCY,
+    lanes: { laneOf, places: CLAIM_RULE_PLACES },
+    backoffMax: CLAIM_BACKOFF_MAX_MS,
+    run: (key) => claims.run(key),
+  });
+  const rulesOf = (kind: KindRef) => rules.ofKind(kind);
+  const intake = new Intake({ clock, pendings, finished, claims, metrics, rulesOf, isMatched, add });
+  const watches = new Watches({ cluster, clock, random, sink: intake, metrics, log });
+  return { pendings, work, claiming, claims, intake, watches, namespaces };
+}
+
+/** What acting on a pending deletion needs. */
+function reachOf(options: BridgeOptions, memory: Pick<Reach, 'pendings' | 'finished' | 'forget'>): Reach {
+  const { clock, cluster, lease, metrics, log, rules, clusterId, handlers } = options;
+  const outbox = new Outbox(options.queue, ({ entries, failed }) =>
+    metrics.queueCalls.inc({ call: 'send', outcome: failed === 0 ? 'ok' : failed === entries ? 'failed' : 'partial' }),
+  );
+  return {
+    ...{ ...memory, clock, cluster, lease, outbox, clusterId, metrics, log },
+    brakes: new Brakes({ cluster, clock }),
+    reporter: createReporter({ cluster, log, metrics }),
+    ruleOf: (name, kind) => rules.namedFor(name, kind),
+    whyNotAccepted: (name) => rules.whyNotAccepted(name),
+    queueOf: (handler) => handlers[handler]?.queueUrl,
+  };
+}

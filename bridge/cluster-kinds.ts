@@ -1,0 +1,62 @@
+/*
+ * The real Kinds port: discovery and SelfSubjectAccessReview. Plugged in by main.ts, asked by the rule keeper, so that a
+ * missing kind or a missing right is seen when a rule is written and not when an object is deleted (K19).
+ */
+import * as z from 'zod/mini';
+import { type Call, decoded, type Http, refusal } from './cluster-http.ts';
+import type { KindFacts, KindRef, Kinds } from './ports.ts';
+import { kindPath } from './wire.ts';
+
+const resourceList = z.object({
+  resources: z.array(z.object({ name: z.string(), kind: z.string(), namespaced: z.boolean() })),
+});
+const apiGroup = z.object({ versions: z.array(z.object({ version: z.string() })) });
+const review = z.object({ status: z.object({ allowed: z.boolean() }) });
+const REVIEWS = { group: 'authorization.k8s.io', version: 'v1', resource: 'selfsubjectaccessreviews' };
+
+/** Creates the port. */
+export function createKinds(http: Http): Kinds {
+  return {
+    describe: (kind) => describeKind(http, kind),
+    async lacking(kind, verbs) {
+      const allowed = await Promise.all(verbs.map((verb) => isAllowed(http, kind, verb)));
+      return verbs.filter((_, index) => !allowed[index]);
+    },
+  };
+}
+
+/** Whether a kind is served in any version: while it is not, no object of it can be there. */
+export async function isServed(http: Http, { group, resource }: Pick<KindRef, 'group' | 'resource'>): Promise<boolean> {
+  if (group === '') return true;
+  const call: Call = { method: 'GET', path: `/apis/${group}`, doing: `discovering ${group}` };
+  const answer = await http.ask(call);
+  if (answer.status === 404) return false;
+  if (answer.status !== 200) throw refusal(call, answer);
+  const { versions } = decoded(call, answer, (body) => apiGroup.parse(body));
+  const kinds = versions.map(({ version }) => describeKind(http, { group, version, resource }));
+  return (await Promise.all(kinds)).some((kind) => kind !== undefined);
+}
+
+async function describeKind(http: Http, { group, version, resource }: KindRef): Promise<KindFacts | undefined> {
+  const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  const call: Call = { method: 'GET', path, doing: `discovering ${group}/${version}` };
+  const answer = await http.ask(call);
+  if (answer.status === 404) return undefined;
+  if (answer.status !== 200) throw refusal(call, answer);
+  const { resources } = decoded(call, answer, (body) => resourceList.parse(body));
+  return resources.find(({ name }) => name === resource);
+}
+
+async function isAllowed(http: Http, { group, resource }: KindRef, verb: string): Promise<boolean> {
+  const spec = { resourceAttributes: { group, resource, verb } };
+  const call: Call = {
+    method: 'POST',
+    path: kindPath(REVIEWS),
+    contentType: 'application/json',
+    body: JSON.stringify({ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec }),
+    doing: `asking whether ${verb} on ${resource} is allowed`,
+  };
+  const answer = await http.ask(call);
+  if (answer.status !== 201) throw refusal(call, answer);
+  return decoded(call, answer, (body) => review.parse(body)).status.allowed;
+}

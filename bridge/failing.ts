@@ -1,0 +1,53 @@
+/*
+ * What fails again and again is held with the failure as its reason, so that it is never stuck silently (P7, K29): in
+ * memory and metrics, by an Event, and on the object itself where that can be written. Called for each failed run of the
+ * work queue, which goes on trying by itself.
+ */
+import { explain } from './log.ts';
+import { nameOf, type Reach } from './run.ts';
+import { isNewTelling, record } from './standing.ts';
+
+/** A single failure says little; from this many in a row on it is told. */
+const FAILURES_UNTIL_HELD = 3;
+const RECORD_EVERY_MS = 60_000;
+
+/** A run that failed. */
+export interface Failure {
+  readonly key: string;
+  readonly error: unknown;
+  /** In a row. */
+  readonly failures: number;
+}
+
+/** Takes note of a failure; never rejects. */
+export async function noteFailure(reach: Reach, { key, error, failures }: Failure): Promise<void> {
+  const { pendings, metrics, log, clock, reporter } = reach;
+  const pending = pendings.get(key);
+  const rule = pending?.rule ?? key.slice(key.indexOf('/') + 1);
+  const message = explain(error);
+  metrics.failures.inc({ rule });
+  // The first few, and then ever more rarely: thousands of objects may be refused alike.
+  const level = failures <= FAILURES_UNTIL_HELD || Number.isInteger(Math.log2(failures)) ? 'warn' : 'debug';
+  log[level]({ key, failures, err: message }, 'settling an object: trying again');
+  if (pending === undefined || failures < FAILURES_UNTIL_HELD) return;
+  const isNews = pending.standing?.reason !== 'Failing';
+  const since = isNews ? clock.now() : (pending.standing?.since ?? clock.now());
+  const standing = { phase: 'Held' as const, reason: 'Failing', message, since };
+  pending.standing = standing;
+  if (isNews && isNewTelling(pending, standing.reason, clock.monotonic())) {
+    reporter.tell(pending, {
+      type: 'Warning',
+      reason: 'TeardownHeld',
+      action: 'Teardown',
+      message: `${rule}: Failing: ${nameOf(pending)}: ${message}`.slice(0, 1000),
+    });
+  }
+  const { facts } = pending;
+  if (facts === undefined || clock.now() < (pending.recordedAt ?? 0) + RECORD_EVERY_MS) return;
+  try {
+    const run = { reach, pending, facts, rule: reach.ruleOf(pending.rule, pending.kind), hasResults: false };
+    await record(run, standing);
+  } catch (cause) {
+    log.debug({ key, err: explain(cause) }, 'writing on the object why it fails: given up');
+  }
+}

@@ -1,0 +1,244 @@
+/*
+ * Keeps the rule book as the TeardownRules in the API are: watches them, judges each generation, puts what is accepted in
+ * force, says what is wrong in the rule's conditions, and withdraws what is deleted. Started by main.ts beside the bridge.
+ * Every run starts from the rule as it is; a rule that cannot work is judged again by itself, since kinds and rights come.
+ */
+import type { Census } from './census.ts';
+import { injectsLabel } from './injects.ts';
+import { explain, type Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Pending } from './pending.ts';
+import type { Clock, Cluster, Kinds, KubeObject, Lease, ObjectMeta, Random } from './ports.ts';
+import type { Rule } from './rule.ts';
+import type { RuleBook } from './rule-book.ts';
+import { type Judgement, judgeRule, whyRefused } from './rule-judge.ts';
+import { STATUS_EVERY_MS, writeStatus } from './rule-status.ts';
+import { generationOf, markRule, matchOf, rulePath, TEARDOWN_RULES } from './teardown-rules.ts';
+import { type Sink, Watcher } from './watch.ts';
+import { type Withdrawal, withdraw } from './withdrawal.ts';
+import { WorkQueue } from './work-queue.ts';
+
+/** A rule that is not ready is judged again this often: a kind may have come, a right may have been given. */
+export const REJUDGE_MS = 15_000;
+/** Until the watch of a new rule's kind is open, its status is looked at this often. */
+const OPENING_MS = 1_000;
+/** A ready rule is judged again this often: a right may have been taken. */
+export const RECHECK_MS = 5 * 60_000;
+/** A rule that cannot be judged holds up no other for longer than this many tries (P10). */
+const FAILURES_UNTIL_PASSED = 3;
+
+/** What the keeper needs. */
+export interface RuleKeeperOptions {
+  readonly cluster: Cluster;
+  readonly kinds: Kinds;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly lease: Lease;
+  readonly book: RuleBook;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly census: Census;
+  hasHandler(name: string): boolean;
+  /** Whether a rule's kind is being watched and was listed. */
+  isWatching(rule: string): boolean;
+  /** Takes a rule's entry off live objects. */
+  release(rule: Rule, carriers: readonly ObjectMeta[]): void;
+  pendings(): readonly Pending[];
+}
+
+/** A running keeper. */
+export interface RuleKeeper {
+  /** Whether every rule was judged once, or cannot be judged now. */
+  isReady(): boolean;
+  stop(): Promise<void>;
+}
+
+/** Starts keeping. */
+export function startRuleKeeper(options: RuleKeeperOptions): RuleKeeper {
+  return new Keeper(options);
+}
+
+interface Judged {
+  readonly version: string;
+  /** Monotonic ms. */
+  readonly at: number;
+  readonly judgement: Judgement;
+}
+
+class Keeper implements RuleKeeper {
+  readonly #options: RuleKeeperOptions;
+  readonly #work: WorkQueue;
+  readonly #watcher: Watcher;
+  readonly #unjudged = new Set<string>();
+  readonly #judged = new Map<string, Judged>();
+  readonly #withdrawals = new Map<string, Withdrawal>();
+  /** Per rule what of its status may have moved when it was looked at last. */
+  readonly #told = new Map<string, string>();
+  readonly #writtenAt = new Map<string, number>();
+  #isSynced = false;
+  #shown: Set<string> | undefined;
+  #cancel = () => {};
+
+  constructor(options: RuleKeeperOptions) {
+    const { cluster, clock, random, metrics, log } = options;
+    this.#options = options;
+    this.#work = new WorkQueue({
+      clock,
+      random,
+      concurrency: 4,
+      run: async (name) => {
+        const wakeAt = await this.#keep(name);
+        this.#unjudged.delete(name);
+        return wakeAt;
+      },
+      onFailure: (name, error, failures) => this.#noteFailure(name, error, failures),
+    });
+    this.#watcher = new Watcher({ kind: TEARDOWN_RULES, cluster, clock, random, metrics, log, sink: this.#sink() });
+    this.#watcher.start();
+    this.#tick();
+  }
+
+  isReady(): boolean {
+    return this.#isSynced && this.#unjudged.size === 0;
+  }
+
+  async stop(): Promise<void> {
+    this.#cancel();
+    await this.#watcher.stop();
+    await this.#work.stop();
+  }
+
+  #sink(): Sink {
+    return {
+      listing: () => {
+        this.#shown = new Set();
+      },
+      present: (_kind, { name }) => {
+        this.#shown?.add(name);
+        if (!this.#isSynced) this.#unjudged.add(name);
+        this.#work.add(name);
+      },
+      deleted: (_kind, { name }) => this.#work.add(name),
+      synced: () => {
+        this.#isSynced = true;
+        // What a list lacks may be gone; the run finds out by a GET.
+        for (const { name } of this.#options.book.rules) if (this.#shown?.has(name) === false) this.#work.add(name);
+        this.#shown = undefined;
+      },
+      blind: () => {},
+      resumed: () => {},
+    };
+  }
+
+  /** Looks at the rules whose status has moved since: nobody else tells that a deletion began, or a watch ended (P7). */
+  #tick(): void {
+    const counts = this.#pendingCounts();
+    for (const name of this.#judged.keys()) {
+      if (counts.has(name) || this.#told.get(name) !== this.#stateOf(name, counts)) this.#work.add(name);
+    }
+    this.#cancel = this.#options.clock.after(STATUS_EVERY_MS, () => this.#tick());
+  }
+
+  #pendingCounts(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { rule } of this.#options.pendings()) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+    return counts;
+  }
+
+  #stateOf(name: string, counts: ReadonlyMap<string, number>): string {
+    return `${this.#options.isWatching(name)} ${counts.get(name) ?? 0}`;
+  }
+
+  async #keep(name: string): Promise<number | undefined> {
+    const object = await this.#options.cluster.get(rulePath(name));
+    if (object === undefined) {
+      this.#forget(name);
+      return undefined;
+    }
+    this.#told.set(name, this.#stateOf(name, this.#pendingCounts()));
+    const options = { ...this.#options, writtenAt: this.#writtenAt };
+    if (object.metadata.deletionTimestamp !== undefined) {
+      stopTaking(this.#options.book, object.metadata);
+      return await withdraw({ ...options, running: this.#withdrawals }, object, await this.#judge(object));
+    }
+    this.#withdrawals.delete(name);
+    return await enforce(options, object, await this.#judge(object));
+  }
+
+  /** Judges anew when there is a new generation, or the last judgement is old: kinds and rights come and go. */
+  async #judge(object: KubeObject): Promise<Judgement> {
+    const { name, uid } = object.metadata;
+    const { clock } = this.#options;
+    const version = `${uid}/${generationOf(object)}`;
+    const last = this.#judged.get(name);
+    const isFresh = last !== undefined && last.version === version && clock.monotonic() - last.at < REJUDGE_MS;
+    if (isFresh) return last.judgement;
+    const judgement = await judgeRule(this.#options, object);
+    this.#judged.set(name, { version, at: clock.monotonic(), judgement });
+    return judgement;
+  }
+
+  #forget(name: string): void {
+    this.#unjudged.delete(name);
+    for (const kept of [this.#withdrawals, this.#judged, this.#told, this.#writtenAt]) kept.delete(name);
+    this.#options.book.delete(name);
+  }
+
+  #noteFailure(name: string, error: unknown, failures: number): void {
+    const { log, book } = this.#options;
+    log.warn({ rule: name, err: explain(error) }, 'keeping a rule: trying again');
+    if (failures < FAILURES_UNTIL_PASSED) return;
+    this.#unjudged.delete(name);
+    if (book.named(name) === undefined) book.refuse(name, `not judged yet: ${explain(error)}`);
+  }
+}
+
+/** No new object gets the entry of a rule that is being deleted, whatever else can be found out about it. */
+function stopTaking(book: RuleBook, { name, uid }: ObjectMeta): void {
+  const rule = book.named(name);
+  if (rule?.uid === uid && rule.isWithdrawn !== true) book.set({ ...rule, isWithdrawn: true });
+}
+
+/** Puts a live rule's latest generation, or the last accepted one, in force, and says so. */
+async function enforce(
+  options: RuleKeeperOptions & { readonly writtenAt: Map<string, number> },
+  object: KubeObject,
+  judgement: Judgement,
+): Promise<number> {
+  const { book, clock, lease } = options;
+  const { name } = object.metadata;
+  apply(book, object, judgement);
+  const isInForce = judgement.rule !== undefined && judgement.lacking.length === 0;
+  let statusDueAt: number | undefined;
+  if (lease.holds()) {
+    const injects = isInForce && judgement.rule !== undefined ? injectsLabel(judgement.rule.match) : undefined;
+    await mark(options, object.metadata, injects);
+    statusDueAt = await writeStatus(options, name, judgement);
+  }
+  const pause = !isInForce ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
+  return Math.min(clock.now() + pause, statusDueAt ?? Number.POSITIVE_INFINITY);
+}
+
+function apply(book: RuleBook, object: KubeObject, judgement: Judgement): void {
+  const { rule, fault } = judgement;
+  const { name, uid } = object.metadata;
+  const known = book.named(name);
+  // One of the same name that went without being seen to go says nothing about this one.
+  if (known !== undefined && known.uid !== uid) book.delete(name);
+  const last = book.named(name);
+  if (rule !== undefined) {
+    if (last?.generation !== rule.generation || last?.notAccepted !== undefined) book.set(rule);
+    return;
+  }
+  const why = whyRefused(judgement);
+  if (last === undefined) book.refuse(name, why, fault?.reason === 'UnknownResource' ? undefined : matchOf(object));
+  else if (last.notAccepted !== why) book.set({ ...last, notAccepted: why });
+}
+
+async function mark({ cluster, log }: RuleKeeperOptions, meta: ObjectMeta, injects: string | undefined): Promise<void> {
+  const operations = markRule(meta, injects);
+  if (operations === undefined) return;
+  const outcome = await cluster.patch(rulePath(meta.name), operations);
+  if (outcome.kind === 'conflict') throw new Error(`marking rule ${meta.name}: it has changed`);
+  log.debug({ rule: meta.name, injects }, 'marking a rule: done');
+}

@@ -1,0 +1,132 @@
+/*
+ * Writes a rule's status: conditions, counts, the oldest pending deletion, the first held objects. Called by rule-keeper.ts
+ * and withdrawal.ts; written only when it says something new, guarded by the resourceVersion that was read.
+ */
+import { guards } from './finalizer.ts';
+import { beganAt, type Pending } from './pending.ts';
+import type { Clock, Cluster, KubeObject } from './ports.ts';
+import { HELD_OBJECTS_MAX } from './rule-facts.ts';
+import { conditionsOf, type Judgement } from './rule-judge.ts';
+import { type Condition, generationOf, rulePath, statusOf, type WrittenCondition } from './teardown-rules.ts';
+
+/** Status is written at most this often, unless a condition changes. */
+export const STATUS_EVERY_MS = 10_000;
+
+/** What writing needs. */
+export interface StatusOptions {
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  /** Per rule when its status was last written, in monotonic ms. */
+  readonly writtenAt: Map<string, number>;
+  isWatching(rule: string): boolean;
+  pendings(): readonly Pending[];
+}
+
+/** Writes the status of a rule that was judged; resolves as updateStatus does. */
+export async function writeStatus(
+  options: StatusOptions,
+  name: string,
+  judgement: Judgement,
+): Promise<number | undefined> {
+  return await updateStatus(options, name, conditionsOf(judgement, options.isWatching(name)));
+}
+
+/**
+ * Writes conditions and counts over a rule's status as it is now; what else stands there stays. Every write is seen by the
+ * watch and brings another look, so what merely counts may wait: resolves to when it may be written, in ms since the epoch.
+ */
+export async function updateStatus(
+  { cluster, clock, pendings, writtenAt }: StatusOptions,
+  name: string,
+  conditions: readonly Condition[],
+): Promise<number | undefined> {
+  const object = await cluster.get(rulePath(name));
+  if (object === undefined) return undefined;
+  const before = statusOf(object);
+  const after = {
+    ...before,
+    observedGeneration: generationOf(object),
+    conditions: merged(before.conditions ?? [], conditions, { object, now: clock.now() }),
+    ...countsOf(pendings().filter(({ rule }) => rule === name)),
+  };
+  if (JSON.stringify(sorted(before)) === JSON.stringify(sorted(after))) return undefined;
+  const now = clock.monotonic();
+  const age = now - (writtenAt.get(name) ?? Number.NEGATIVE_INFINITY);
+  if (age < STATUS_EVERY_MS && verdict(before) === verdict(after)) return clock.now() + STATUS_EVERY_MS - age;
+  const outcome = await cluster.patch(
+    rulePath(name),
+    [...guards(object.metadata), { op: 'add', path: '/status', value: after }],
+    'status',
+  );
+  if (outcome.kind === 'conflict') throw new Error(`writing the status of rule ${name}: it has changed`);
+  writtenAt.set(name, now);
+  return undefined;
+}
+
+/** What of a status people and programs wait for. */
+function verdict({
+  observedGeneration,
+  conditions = [],
+}: {
+  readonly observedGeneration?: unknown;
+  readonly conditions?: readonly WrittenCondition[] | undefined;
+}): string {
+  const said = conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`).sort();
+  return JSON.stringify([observedGeneration, said]);
+}
+
+interface MergeContext {
+  readonly object: KubeObject;
+  readonly now: number;
+}
+
+/** New conditions over the old ones of the same type; a transition time moves only with the status. */
+function merged(
+  before: readonly WrittenCondition[],
+  conditions: readonly Condition[],
+  { object, now }: MergeContext,
+): readonly WrittenCondition[] {
+  const written = conditions.map((condition) => {
+    const old = before.find(({ type }) => type === condition.type);
+    const isSame = old?.status === condition.status;
+    return {
+      ...condition,
+      message: condition.message.slice(0, 1024),
+      observedGeneration: generationOf(object),
+      lastTransitionTime: isSame ? old.lastTransitionTime : `${new Date(now).toISOString().slice(0, 19)}Z`,
+    };
+  });
+  const others = before.filter(({ type }) => !conditions.some((condition) => condition.type === type));
+  return [...others, ...written];
+}
+
+function countsOf(pendings: readonly Pending[]) {
+  const held = pendings
+    .filter(({ standing }) => standing?.phase === 'Held')
+    .sort((left, right) => (left.standing?.since ?? 0) - (right.standing?.since ?? 0));
+  const oldest = Math.min(...pendings.map(beganAt));
+  return {
+    pending: pendings.length,
+    held: held.length,
+    oldestPendingTime: Number.isFinite(oldest) ? new Date(oldest).toISOString() : undefined,
+    heldObjects: held.slice(0, HELD_OBJECTS_MAX).map(({ meta, standing }) => ({
+      ...(meta.namespace === undefined ? {} : { namespace: meta.namespace }),
+      name: meta.name,
+      uid: meta.uid,
+      reason: standing?.reason ?? 'Unknown',
+      since: new Date(standing?.since ?? 0).toISOString(),
+    })),
+  };
+}
+
+/** Key order is the server's, not ours. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([key, member]) => [key, sorted(member)]),
+  );
+}

@@ -1,0 +1,102 @@
+/*
+ * One long-polling consumer of a queue, by sqs-consumer: hands over batches, deletes what the handler says is done.
+ * Used by sqs.ts, several at a time, since one handles a batch whole before it polls again.
+ */
+import type { Message, SQSClient } from '@aws-sdk/client-sqs';
+import { Consumer } from 'sqs-consumer';
+import { explain, type Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Clock, IncomingMessage } from './ports.ts';
+
+const LONG_POLL_SECONDS = 20;
+const PAUSE_AFTER_ERROR_MS = 1_000;
+
+/** What a consumer needs. */
+export interface PollingOptions {
+  readonly client: SQSClient;
+  readonly queueUrl: string;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Resolves to the ids of the messages that may be deleted. */
+  handle(batch: readonly IncomingMessage[]): Promise<ReadonlySet<string>>;
+}
+
+/** A consumer; polls from its creation on. */
+export class PollingConsumer {
+  readonly #options: PollingOptions;
+  readonly #consumer: Consumer;
+  #isTroubled = false;
+  #isBusy = false;
+  #isStopping = false;
+
+  constructor(options: PollingOptions) {
+    this.#options = options;
+    this.#consumer = Consumer.create({
+      queueUrl: options.queueUrl,
+      sqs: options.client,
+      batchSize: 10,
+      waitTimeSeconds: LONG_POLL_SECONDS,
+      messageSystemAttributeNames: ['SenderId', 'ApproximateReceiveCount'],
+      preReceiveMessageCallback: () => this.#pauseAfterTrouble(),
+      handleMessageBatch: (messages) => this.#handle(messages),
+    });
+    const onTrouble = (error: Error) => this.#onTrouble(error);
+    this.#consumer.on('empty', () => this.#count('receive', 'empty'));
+    this.#consumer.on('error', onTrouble);
+    this.#consumer.on('processing_error', onTrouble);
+    this.#consumer.on('response_processed', () => {
+      this.#isBusy = false;
+    });
+    this.#consumer.start();
+  }
+
+  /** Cuts a poll that waits; a batch in hand is ended first, its deletions included. */
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        this.#isStopping = true;
+        this.#consumer.once('stopped', () => resolve());
+        this.#consumer.stop({ abort: true });
+      };
+      if (this.#isBusy) this.#consumer.once('response_processed', end);
+      else end();
+    });
+  }
+
+  async #handle(messages: readonly Message[]): Promise<Message[]> {
+    this.#isBusy = true;
+    this.#count('receive', 'ok');
+    const batch = messages.map(({ MessageId = '', Body = '', Attributes = {} }) => ({
+      messageId: MessageId,
+      body: Body,
+      sender: Attributes.SenderId ?? '',
+      receiveCount: Number(Attributes.ApproximateReceiveCount ?? 1),
+    }));
+    const done = await this.#options.handle(batch);
+    if (done.size > 0) this.#count('delete', 'asked');
+    return messages.filter(({ MessageId = '' }) => done.has(MessageId));
+  }
+
+  /** The library polls again at once after most errors; an outage must not become a storm. */
+  async #pauseAfterTrouble(): Promise<void> {
+    if (!this.#isTroubled) return;
+    this.#isTroubled = false;
+    await new Promise<void>((resolve) => void this.#options.clock.after(PAUSE_AFTER_ERROR_MS, resolve));
+  }
+
+  #onTrouble(error: Error): void {
+    // The poll that a stop cuts is no trouble.
+    if (this.#isStopping) return;
+    this.#isTroubled = true;
+    this.#count('poll', 'failed');
+    this.#options.log.warn(
+      { queueUrl: this.#options.queueUrl, err: explain(error) },
+      'polling for results: trying again',
+    );
+  }
+
+  #count(call: string, outcome: string): void {
+    this.#options.metrics.queueCalls.inc({ call, outcome });
+  }
+}

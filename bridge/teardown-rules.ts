@@ -1,0 +1,89 @@
+/*
+ * TeardownRules as the API server has them: where they stand, what we write on them. Pure.
+ * Used by rule-keeper.ts, rule-status.ts and withdrawal.ts.
+ */
+import * as z from 'zod/mini';
+import { guards } from './finalizer.ts';
+import { INJECTS_LABEL } from './injects.ts';
+import type { KindRef, KubeObject, ObjectMeta, ObjectPath, PatchOperation } from './ports.ts';
+import { RULE_GROUP, RULE_RESOURCE, RULE_VERSION } from './rule-facts.ts';
+
+/** The kind of the rules themselves. */
+export const TEARDOWN_RULES: KindRef = {
+  group: RULE_GROUP,
+  version: RULE_VERSION,
+  resource: RULE_RESOURCE,
+};
+/** The finalizer that keeps a rule until it is withdrawn cleanly. */
+export const WITHDRAWAL_FINALIZER = 'finalizer-bridge.dev/withdrawal';
+
+/** A condition as Kubernetes knows them. */
+export interface Condition {
+  readonly type: 'Accepted' | 'Permitted' | 'Watching' | 'FinalizerAtAdmission' | 'Ready' | 'WithdrawalBlocked';
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+const conditionSchema = z.object({
+  type: z.string(),
+  status: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  lastTransitionTime: z.string(),
+  observedGeneration: z.optional(z.number()),
+});
+const statusSchema = z.looseObject({ conditions: z.optional(z.array(conditionSchema)) });
+const ruleObject = z.looseObject({
+  metadata: z.looseObject({ generation: z.optional(z.number()) }),
+  status: z.optional(statusSchema),
+});
+
+const matchOnly = z.looseObject({
+  spec: z.looseObject({ match: z.object({ group: z.string(), version: z.string(), resource: z.string() }) }),
+});
+
+/** A condition as it was written, with the time of its last transition. */
+export type WrittenCondition = Readonly<z.output<typeof conditionSchema>>;
+
+/** The path of a rule. */
+export function rulePath(name: string): ObjectPath {
+  return { ...TEARDOWN_RULES, name };
+}
+
+/** The generation of a rule's spec. */
+export function generationOf(object: KubeObject): number {
+  return ruleObject.parse(object).metadata.generation ?? 0;
+}
+
+/** What kind a rule selects; readable also where the rest of the spec is not. Throws ZodError where it is not. */
+export function matchOf(object: KubeObject): KindRef {
+  return matchOnly.parse(object).spec.match;
+}
+
+/** The status of a rule as it was written; empty when there is none yet. */
+export function statusOf(object: KubeObject): Readonly<z.output<typeof statusSchema>> {
+  return ruleObject.parse(object).status ?? {};
+}
+
+/** Puts the withdrawal finalizer on a live rule and sets or takes off its label; undefined when all is as wanted. */
+export function markRule(meta: ObjectMeta, injects: string | undefined): readonly PatchOperation[] | undefined {
+  const operations: PatchOperation[] = [];
+  const finalizers = meta.finalizers ?? [];
+  if (meta.deletionTimestamp === undefined && !finalizers.includes(WITHDRAWAL_FINALIZER)) {
+    operations.push(
+      finalizers.length === 0
+        ? { op: 'add', path: '/metadata/finalizers', value: [WITHDRAWAL_FINALIZER] }
+        : { op: 'add', path: '/metadata/finalizers/-', value: WITHDRAWAL_FINALIZER },
+    );
+  }
+  const path = `/metadata/labels/${INJECTS_LABEL.replace('/', '~1')}`;
+  const label = meta.labels?.[INJECTS_LABEL];
+  if (injects !== label) {
+    if (injects === undefined) operations.push({ op: 'remove', path });
+    else if (meta.labels === undefined) {
+      operations.push({ op: 'add', path: '/metadata/labels', value: { [INJECTS_LABEL]: injects } });
+    } else operations.push({ op: 'add', path, value: injects });
+  }
+  return operations.length === 0 ? undefined : [...guards(meta), ...operations];
+}

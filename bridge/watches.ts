@@ -1,0 +1,52 @@
+/*
+ * The watches of all kinds that some rule selects: begun when the first rule needs a kind, ended with the last.
+ * Called by bridge.ts when rules change; each kind has its own watcher, so that one broken kind stops no other (P10).
+ */
+import { kindKey } from './kind-key.ts';
+import type { KindRef } from './ports.ts';
+import { Watcher, type WatcherOptions } from './watch.ts';
+
+/** The watchers in force. */
+export class Watches {
+  readonly #options: Omit<WatcherOptions, 'kind'>;
+  readonly #watchers = new Map<string, Watcher>();
+  #isStopped = false;
+
+  constructor(options: Omit<WatcherOptions, 'kind'>) {
+    this.#options = options;
+  }
+
+  /** Watches exactly these kinds. */
+  set(kinds: readonly KindRef[]): void {
+    if (this.#isStopped) return;
+    const wanted = new Map(kinds.map((kind) => [kindKey(kind), kind]));
+    for (const [key, watcher] of this.#watchers) {
+      if (wanted.has(key)) continue;
+      this.#watchers.delete(key);
+      void watcher.stop();
+      this.#options.sink.blind(watcher.kind, 'Unneeded');
+    }
+    for (const [key, kind] of wanted) {
+      if (this.#watchers.has(key)) continue;
+      const watcher = new Watcher({ ...this.#options, kind });
+      this.#watchers.set(key, watcher);
+      watcher.start();
+    }
+  }
+
+  /** Whether a kind is among those watched. */
+  has(kind: KindRef): boolean {
+    return this.#watchers.has(kindKey(kind));
+  }
+
+  /** Lists a kind again now: what its rules want of live objects has changed. */
+  relist(kind: KindRef): void {
+    this.#watchers.get(kindKey(kind))?.relist();
+  }
+
+  /** Ends all. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all([...this.#watchers.values()].map((watcher) => watcher.stop()));
+  }
+}

@@ -1,0 +1,181 @@
+/*
+ * Withdraws a rule that is being deleted (P9): injection has stopped by the rule's deletion itself; a minute later its
+ * entry comes off live objects; another minute later a second consistent list must be clean, and only then does the rule
+ * go. Pending deletions finish first; held ones are named in WithdrawalBlocked until somebody releases them.
+ * Called by rule-keeper.ts; waits are counted from what this process has seen, so a restart waits again.
+ */
+import type { Census, Count } from './census.ts';
+import { entryOf, removeEntry } from './finalizer.ts';
+import type { Log } from './log.ts';
+import type { Pending } from './pending.ts';
+import type { Clock, Cluster, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
+import type { Rule } from './rule.ts';
+import type { RuleBook } from './rule-book.ts';
+import { type Judgement, whyRefused } from './rule-judge.ts';
+import { updateStatus } from './rule-status.ts';
+import { ruleFromObject } from './rules.ts';
+import { standInFor } from './stand-in.ts';
+import { type Condition, markRule, matchOf, rulePath, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
+
+/** How long an admission policy may go on injecting after its rule was deleted (FACTS A5, with room). */
+export const SETTLE_MS = 60_000;
+/** How often the kind is listed: often while entries are coming off, seldom while what is pending is known to hold up. */
+const LOOK_EVERY_MS = 5_000;
+const LOOK_SELDOM_MS = 60_000;
+
+/** Where a withdrawal stands; times are monotonic ms. */
+export interface Withdrawal {
+  readonly uid: string;
+  readonly seenAt: number;
+  /** The last list, and from when it was. */
+  counted: { readonly count: Count; readonly at: number } | undefined;
+  /** When a list first showed no carrier; undefined before, and again when one showed some. */
+  cleanSince: number | undefined;
+}
+
+/** What withdrawing needs. */
+export interface WithdrawalOptions {
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly lease: Lease;
+  readonly book: RuleBook;
+  readonly census: Census;
+  readonly kinds: Kinds;
+  readonly log: Log;
+  readonly running: Map<string, Withdrawal>;
+  readonly writtenAt: Map<string, number>;
+  isWatching(rule: string): boolean;
+  /** Takes a rule's entry off live objects. */
+  release(rule: Rule, carriers: readonly ObjectMeta[]): void;
+  pendings(): readonly Pending[];
+}
+
+/** Takes one step; resolves to when to look again (ms since the epoch), or undefined when the rule is let go. */
+export async function withdraw(
+  options: WithdrawalOptions,
+  object: KubeObject,
+  judgement: Judgement,
+): Promise<number | undefined> {
+  const { clock, running, lease } = options;
+  const { name, uid } = object.metadata;
+  const known = running.get(name);
+  const withdrawal =
+    known?.uid === uid ? known : { uid, seenAt: clock.monotonic(), counted: undefined, cleanSince: undefined };
+  running.set(name, withdrawal);
+  const rule = inForce(options.book, object, judgement);
+  if (!lease.holds()) return clock.now() + LOOK_EVERY_MS;
+  await unmark(options, object.metadata);
+  const age = clock.monotonic() - withdrawal.seenAt;
+  if (age < SETTLE_MS) {
+    await say(options, name, ['Settling', 'waiting until no new object can get the entry']);
+    return clock.now() + SETTLE_MS - age;
+  }
+  return await sweep(options, rule, withdrawal);
+}
+
+/** Pending deletions go on under the rule if it is accepted; otherwise they say why not, and nothing is sent. */
+function inForce(book: RuleBook, object: KubeObject, judgement: Judgement): Rule {
+  const { name, uid } = object.metadata;
+  const known = book.named(name);
+  const last = known?.uid === uid ? known : undefined;
+  const rule = judgement.rule ?? { ...(last ?? readable(object, judgement)), notAccepted: whyRefused(judgement) };
+  const isSame = last?.generation === rule.generation && last?.notAccepted === rule.notAccepted;
+  if (last !== undefined && isSame && last.isWithdrawn === true) return last;
+  const withdrawn = { ...rule, isWithdrawn: true };
+  book.set(withdrawn);
+  return withdrawn;
+}
+
+function readable(object: KubeObject, judgement: Judgement): Rule {
+  const parsed = ruleFromObject(object);
+  // What a rule is about stays readable where the rest is not, and cannot be changed.
+  return parsed.ok ? parsed.rule : standInFor(object.metadata, matchOf(object), whyRefused(judgement));
+}
+
+async function sweep(options: WithdrawalOptions, rule: Rule, withdrawal: Withdrawal): Promise<number | undefined> {
+  const { clock } = options;
+  const { name } = rule;
+  const { count, at, isNew } = await countCarriers(options, rule, withdrawal);
+  if (count.kind === 'forbidden') {
+    withdrawal.cleanSince = undefined;
+    await say(options, name, ['NotPermitted', 'may not list the kind, so nobody can tell who still carries the entry']);
+    return clock.now() + LOOK_EVERY_MS;
+  }
+  if (count.kind === 'counted' && (count.live.length > 0 || count.deleting > 0)) {
+    withdrawal.cleanSince = undefined;
+    if (isNew) options.release(rule, count.live);
+    await say(options, name, blockedBy(options, name, { live: count.live.length, deleting: count.deleting }));
+    return clock.now() + LOOK_EVERY_MS;
+  }
+  withdrawal.cleanSince ??= at;
+  const cleanFor = at - withdrawal.cleanSince;
+  if (cleanFor < SETTLE_MS) {
+    await say(options, name, ['Settling', 'nobody carries the entry; looking once more in a minute']);
+    return clock.now() + Math.max(LOOK_EVERY_MS, withdrawal.cleanSince + SETTLE_MS - clock.monotonic());
+  }
+  await letGo(options, rule);
+  return undefined;
+}
+
+/** Counts anew when the last count is old: a list of a large kind is not cheap, and every status written wakes us. */
+async function countCarriers(
+  { census, kinds, clock, pendings }: WithdrawalOptions,
+  { name, match }: Rule,
+  withdrawal: Withdrawal,
+): Promise<{ readonly count: Count; readonly at: number; readonly isNew: boolean }> {
+  const { counted } = withdrawal;
+  const isOnlyPending = counted?.count.kind === 'counted' && counted.count.live.length === 0;
+  const isHeldUp = isOnlyPending && pendings().some(({ rule }) => rule === name);
+  const every = isHeldUp ? LOOK_SELDOM_MS : LOOK_EVERY_MS;
+  if (counted !== undefined && clock.monotonic() - counted.at < every) return { ...counted, isNew: false };
+  const at = clock.monotonic();
+  const isServed = (await kinds.describe(match)) !== undefined;
+  const count: Count = isServed ? await census(match, entryOf(name)) : { kind: 'unserved' };
+  withdrawal.counted = { count, at };
+  return { count, at, isNew: true };
+}
+
+/** Reason and message of WithdrawalBlocked. */
+type Said = readonly [reason: string, message: string];
+
+function blockedBy(
+  { pendings }: WithdrawalOptions,
+  name: string,
+  { live, deleting }: { readonly live: number; readonly deleting: number },
+): Said {
+  const held = pendings().filter(({ rule, standing }) => rule === name && standing?.phase === 'Held');
+  if (held.length > 0) {
+    const names = held.slice(0, 5).map(({ meta }) => [meta.namespace, meta.name].filter(Boolean).join('/'));
+    return ['HeldObjects', `${held.length} held objects must be released or finished: ${names.join(', ')}`];
+  }
+  if (deleting > 0) return ['PendingObjects', `${deleting} objects are being taken down`];
+  return ['Releasing', `the entry is coming off ${live} live objects`];
+}
+
+async function say(options: WithdrawalOptions, name: string, [reason, message]: Said): Promise<void> {
+  const blocked: Condition = { type: 'WithdrawalBlocked', status: 'True', reason, message };
+  const ready: Condition = {
+    type: 'Ready',
+    status: 'False',
+    reason: 'Withdrawing',
+    message: 'the rule is being deleted',
+  };
+  await updateStatus(options, name, [blocked, ready]);
+}
+
+async function unmark({ cluster }: WithdrawalOptions, meta: ObjectMeta): Promise<void> {
+  const operations = markRule(meta, undefined);
+  if (operations === undefined) return;
+  const outcome = await cluster.patch(rulePath(meta.name), operations);
+  if (outcome.kind === 'conflict') throw new Error(`marking rule ${meta.name}: it has changed`);
+}
+
+async function letGo({ cluster, log }: WithdrawalOptions, { name, uid }: Rule): Promise<void> {
+  const object = await cluster.get(rulePath(name));
+  if (object === undefined || object.metadata.uid !== uid) return;
+  const operations = removeEntry(object.metadata, WITHDRAWAL_FINALIZER);
+  if (operations === undefined) return;
+  const outcome = await cluster.patch(rulePath(name), operations);
+  if (outcome.kind === 'conflict') throw new Error(`letting rule ${name} go: it has changed`);
+  log.info({ rule: name }, 'withdrawing a rule: done');
+}
