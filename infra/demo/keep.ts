@@ -31,6 +31,7 @@ export function guide(stage: Stage): readonly string[] {
   const tried: readonly (readonly [command: string, remark?: string])[] = [
     [`export KUBECONFIG=${system.kube.kubeconfig}`],
     [`${kubectl} get buckets,virtualmachines`],
+    ['kubectl get teardownrules', 'the rules, and how they fare'],
     [`${kubectl} delete ${owned}`, 'its bucket goes, then the object'],
     [`${kubectl} delete --wait=false ${foreign}`, 'is held: nothing proves that its bucket may go'],
     [`${kubectl} describe ${foreign}`, 'says why'],

@@ -1,6 +1,6 @@
 /*
  * Reads what the demo applies, from the YAML files in manifests/, which the documentation shows as they are.
- * Called by stage.ts and outside.ts; the bridge's rule file has the shape of manifests/rules.yaml.
+ * Called by stage.ts and outside.ts. Each file is what `kubectl apply -f` takes, but for functions.yaml.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,9 @@ const definition = z.object({
   }),
 });
 const rule = z.looseObject({
-  metadata: z.object({ name: z.string() }),
+  apiVersion: z.string(),
+  kind: z.literal('TeardownRule'),
+  metadata: z.looseObject({ name: z.string() }),
   spec: z.looseObject({ match: z.looseObject({ group: z.string(), resource: z.string() }), handler: z.string() }),
 });
 
@@ -60,7 +62,7 @@ export function readManifests(folder = join(import.meta.dirname, 'manifests')): 
   const definitions = documents('kinds.yaml');
   const [namespace, ...objects] = documents('objects.yaml');
   if (namespace?.kind !== 'Namespace') throw new Error('reading objects.yaml: it does not begin with the Namespace');
-  const { rules } = z.parse(z.object({ rules: z.array(rule) }), parse(text('rules.yaml')));
+  const rules = parseAllDocuments(text('rules.yaml')).map((one) => z.parse(rule, one.toJS()));
   const allowed = z.parse(z.record(z.string(), z.array(z.string())), parse(text('functions.yaml')));
   const kinds = definitions.map((one) => kindOf(one, { namespace: namespace.metadata.name, rules }));
   return { definitions, namespace, objects, rules, kinds, allowed };

@@ -2,16 +2,24 @@
  * Everything the demo plays on: the local system, the functions, the bridge, the kinds, the watches, the cloud's things.
  * Opened by run.ts; whatever is started is handed to the system, which stops it with itself.
  */
+import { z } from 'zod/mini';
+import { ruleDefinition } from '../crd/definition.ts';
 import { connectCloud } from '../local/cloud.ts';
 import { BRIDGE_NAMESPACE, startBridge, startFunction } from '../local/installation.ts';
 import type { Say } from '../local/progress.ts';
 import { type LocalSystem, startLocalSystem } from '../local/system.ts';
-import { type DemoManifests, readManifests } from './manifests.ts';
+import { type DemoManifests, type RuleManifest, readManifests } from './manifests.ts';
 import { createNarrator, type Narrator } from './narrator.ts';
 import { type WatchedObjects, watchObjects } from './objects.ts';
 import { type Thing, thingsOf } from './outside.ts';
 import { startSlowTermination } from './slow-termination.ts';
 import type { Timeline } from './timeline.ts';
+import { poll } from './waiting.ts';
+
+const RULES_PATH = '/apis/finalizer-bridge.dev/v1alpha1/teardownrules';
+const ruleStatus = z.object({
+  status: z.object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })) }),
+});
 
 /** How long an instance is shown as shutting down, in ms; on AWS it is about half a minute. */
 const SHUTTING_DOWN_MS = 2000;
@@ -87,13 +95,27 @@ function connectThings(system: LocalSystem, ec2Endpoint: string): readonly Thing
 
 /** The kinds, and the bridge that holds their objects. */
 async function startHolding({ system, manifests, timeline }: Ground): Promise<Stage['bridge']> {
-  await system.kube.apply([...manifests.definitions, manifests.namespace]);
-  const bridge = await startBridge(system, { kinds: manifests.kinds, rules: manifests.rules });
+  await system.kube.apply([ruleDefinition, ...manifests.definitions, manifests.namespace]);
+  const bridge = await startBridge(system, { kinds: manifests.kinds });
   system.defer(bridge.stop);
+  await system.kube.apply(manifests.rules);
+  await rulesReady(system, manifests);
   await bridge.ready();
   const kinds = manifests.kinds.map(({ resource }) => resource).join(' and ');
   timeline.line('bridge', `watches ${kinds} as ServiceAccount ${BRIDGE_NAMESPACE}/bridge`);
   return bridge;
+}
+
+/** Resolves when every rule says that it is in force. */
+async function rulesReady({ kube }: LocalSystem, { rules }: DemoManifests): Promise<void> {
+  const isReady = async ({ metadata: { name } }: RuleManifest) => {
+    const { body } = await kube.request('GET', `${RULES_PATH}/${name}`);
+    const conditions = ruleStatus.safeParse(body).data?.status.conditions ?? [];
+    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  };
+  await poll('every rule to be in force', async () =>
+    (await Promise.all(rules.map(isReady))).every(Boolean) ? true : undefined,
+  );
 }
 
 /** The functions, each with its own allow-list. */

@@ -21,8 +21,8 @@ export interface BridgeProcessOptions {
   /** Per handler: its request queue, and whose results are believed. */
   readonly handlers: Readonly<Record<string, { readonly queue: string; readonly sender: string }>>;
   readonly accessKeyId: string;
-  /** TeardownRules: what a rule file holds. */
-  readonly rules: readonly object[];
+  /** What a rule file holds; without it the rules come from the API. */
+  readonly rules?: readonly object[];
   /** The module to run; the source unless told. */
   readonly entry?: string;
   readonly logLevel?: string;
@@ -105,13 +105,13 @@ async function writeConfig(folder: string, options: BridgeProcessOptions & { por
   const config = {
     cluster: { name: 'local' },
     kubeconfig,
-    rules: 'rules.yaml',
+    ...(rules === undefined ? {} : { rules: 'rules.yaml' }),
     queues,
     handlers,
     server: { host: '127.0.0.1', port },
     log: { level: logLevel },
   };
-  await writeFile(join(folder, 'rules.yaml'), stringify({ rules }), { mode: 0o600 });
+  if (rules !== undefined) await writeFile(join(folder, 'rules.yaml'), stringify({ rules }), { mode: 0o600 });
   await writeFile(file, stringify(config), { mode: 0o600 });
   return file;
 }

@@ -16,8 +16,26 @@ export interface Account {
   readonly name: string;
 }
 
+/** What the bridge does beside holding the kinds. */
+export interface Extent {
+  /** Rules are TeardownRules in the API, not a file. */
+  readonly rulesFromApi?: boolean;
+  /** Rules may select namespaces by their labels. */
+  readonly namespaceSelectors?: boolean;
+}
+
+const RULES_FROM_API = [
+  { apiGroups: ['finalizer-bridge.dev'], resources: ['teardownrules'], verbs: ['get', 'list', 'watch', 'patch'] },
+  { apiGroups: ['finalizer-bridge.dev'], resources: ['teardownrules/status'], verbs: ['patch'] },
+];
+const NAMESPACE_LABELS = [{ apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] }];
+
 /** ClusterRole and binding of one bridge. */
-export function bridgeRights(kinds: readonly Kind[], account: Account): readonly Manifest[] {
+export function bridgeRights(
+  kinds: readonly Kind[],
+  account: Account,
+  { rulesFromApi = false, namespaceSelectors = false }: Extent = {},
+): readonly Manifest[] {
   const name = `finalizer-bridge-${account.namespace}-${account.name}`;
   const groups = Map.groupBy(kinds, ({ group }) => group);
   const rules = [...groups].map(([group, members]) => ({
@@ -26,6 +44,8 @@ export function bridgeRights(kinds: readonly Kind[], account: Account): readonly
     verbs: ['get', 'list', 'watch', 'patch'],
   }));
   const fixed = [
+    ...(rulesFromApi ? RULES_FROM_API : []),
+    ...(namespaceSelectors ? NAMESPACE_LABELS : []),
     // The cluster's identity is the uid of this namespace.
     { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] },

@@ -83,11 +83,14 @@ export async function startBridge(
   options: Pick<BridgeProcessOptions, 'rules' | 'entry' | 'logLevel' | 'logFile'> & {
     readonly kinds: readonly Kind[];
     readonly account?: string;
+    readonly namespaceSelectors?: boolean;
   },
 ): Promise<BridgeProcess> {
   const account = { namespace: BRIDGE_NAMESPACE, name: options.account ?? 'bridge' };
   const { kubeconfig } = await site.kube.serviceAccount(account.namespace, account.name);
-  await site.kube.apply(bridgeRights(options.kinds, account));
+  const { namespaceSelectors = false, rules } = options;
+  const extent = { rulesFromApi: rules === undefined, namespaceSelectors };
+  await site.kube.apply(bridgeRights(options.kinds, account, extent));
   const handlers = Object.entries(site.handlers).map(([name, { requests, senderId }]) => [
     name,
     { queue: requests.url, sender: roleOf(senderId) },
