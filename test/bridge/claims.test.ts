@@ -24,6 +24,7 @@ function bench(object: Partial<NewObject>, { rule = selecting(), inForce = rule 
   const claims = new Claims({
     ...{ cluster, metrics, lease: { holds: () => state.holds } },
     ruleOf: (name) => (state.rule?.name === name ? state.rule : undefined),
+    isMatched: (ruled, { labels: worn = {} }) => ruled.matches(worn),
     add: (key) => void added.push(key),
   });
   const { metadata } = cluster.create({ name: 'logs', uid: 'uid-logs', labels, ...object });
@@ -183,11 +184,6 @@ describe('an entry that is not wanted any more', () => {
       expect(finalizers()).toEqual(['a/b', ENTRY, ENTRY]);
     }
   });
-});
-
-it('knows its own keys in the work queue', () => {
-  expect(Claims.owns(KEY)).toBe(true);
-  expect(Claims.owns(`uid-logs/${RULE}`)).toBe(false);
 });
 
 type Edit = Parameters<FakeCluster['change']>[1];

@@ -49,7 +49,12 @@ describe('a good configuration', () => {
       ...{ cluster: good.cluster, queues: good.queues, handlers: good.handlers },
       ...{ server: { host: '0.0.0.0', port: 8080 }, log: { level: 'info' } },
     });
-    expect(rules.map(({ name, handler }) => [name, handler])).toEqual([['team-buckets', HANDLER]]);
+    expect(rules?.map(({ name, handler }) => [name, handler])).toEqual([['team-buckets', HANDLER]]);
+  });
+
+  it('without a rules file leaves the rules to the API', async () => {
+    await writeFile(file, stringify({ ...good, rules: undefined }));
+    expect(await loadConfig(file)).toMatchObject({ ok: true, config: { rules: undefined } });
   });
 
   it('may be JSON, and may say everything', async () => {
@@ -65,7 +70,6 @@ describe('a good configuration', () => {
 
 describe('a fault', () => {
   it.each([
-    ['rules', { ...good, rules: undefined }],
     ['rules', { ...good, rules: '' }],
     ['queues', { ...good, queues: undefined }],
     ['queues.region', { ...good, queues: { ...good.queues, region: '' } }],

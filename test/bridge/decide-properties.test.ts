@@ -35,6 +35,7 @@ const view: fc.Arbitrary<RuleView> = fc.record({
   binding: fc.constantFrom('uid', 'uid', 'name', 'none'),
   terms: fc.record({ began: near, term: fc.constantFrom(HOUR / 2, HOUR, 6 * HOUR) }),
   paused: fc.boolean(),
+  notAccepted: fc.option(fc.constant('its handler is not known'), { nil: undefined, freq: 5 }),
   deadline: fc.constantFrom(HOUR, 24 * HOUR),
   waitFor: maybe(fc.record({ finalizers: fc.constantFrom([], ['example.com/other']), until: near })),
   whenTargetMissing: fc.constantFrom('Hold', 'Release'),
@@ -47,11 +48,13 @@ const gone: fc.Arbitrary<Gone> = fc.record({
 const observed: fc.Arbitrary<Observation> = fc.record({
   uid: fc.constant('uid-1'),
   rule: fc.option(view, { nil: undefined, freq: 10 }),
+  neverAccepted: maybe(fc.constant('it does not read')),
   release: fc.constantFrom('none', 'none', 'none', 'wait', 'now'),
   retryAsked: fc.boolean(),
   retries: small,
   graceEnds: near,
   firstPublished: maybe(near),
+  heldBackUntil: maybe(near),
   seen: fc.array(fc.record({ target, rule: ruleDigest, requested: fc.boolean(), started: fc.boolean() }), {
     maxLength: 3,
   }),

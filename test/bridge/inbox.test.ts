@@ -44,7 +44,7 @@ describe('a result', () => {
     const bench = new InboxBench();
     bench.pendings.clear();
     expect(await bench.handle(messageOf(request, gone))).toEqual(['m-1']);
-    expect(bench.cluster.calls).toEqual([{ verb: 'get', name: 'logs' }]);
+    expect(bench.cluster.calls).toMatchObject([{ verb: 'get', name: 'logs' }]);
     expect(await counts(bench.metrics.results)).toEqual({ UnknownObject: 1 });
   });
 
@@ -110,6 +110,14 @@ describe('a message that is not to be believed', () => {
       'of a handler that is not configured (Q11)',
       messageOf(request, gone, { body: resultBody(request, gone, { handler: 'webhook' }) }),
       'WrongSender',
+    ],
+    [
+      "of another handler's function, under its own name and key (Q11)",
+      messageOf(request, gone, {
+        body: resultBody(request, gone, { handler: 'ec2-instance' }),
+        sender: 'AROAEC2:run',
+      }),
+      'WrongHandler',
     ],
     ['of another cluster', messageOf(other, gone), 'OtherCluster'],
     ['not JSON', messageOf(request, gone, { body: '{' }), 'NotJson'],

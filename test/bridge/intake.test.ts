@@ -4,10 +4,12 @@
  */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Claims } from '../../bridge/claims.ts';
-import { Intake, kindKey } from '../../bridge/intake.ts';
+import { Intake } from '../../bridge/intake.ts';
+import { kindKey } from '../../bridge/kind-key.ts';
 import { createMetrics } from '../../bridge/metrics.ts';
 import { Finished, type Pending } from '../../bridge/pending.ts';
 import type { ObjectMeta } from '../../bridge/ports.ts';
+import type { Rule } from '../../bridge/rule.ts';
 import { BUCKETS, counts, deletingMeta, ENTRY, metaOf, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
 import { ManualClock, START } from '../support/manual-clock.ts';
@@ -28,8 +30,9 @@ function bench(rules = [rule]) {
   const add = (key: string) => void work.push(key);
   const ruleNamed = (name: string) => rules.find((each) => each.name === name);
   const cluster = new FakeCluster();
-  const claims = new Claims({ cluster, lease: { holds: () => true }, metrics, ruleOf: ruleNamed, add });
-  const options = { clock, pendings, finished, claims, metrics, add };
+  const isMatched = (ruled: Rule, { labels = {} }: ObjectMeta) => ruled.matches(labels);
+  const claims = new Claims({ cluster, lease: { holds: () => true }, metrics, ruleOf: ruleNamed, isMatched, add });
+  const options = { clock, pendings, finished, claims, metrics, isMatched, add };
   const intake = new Intake({
     ...options,
     rulesOf: (kind) => rules.filter(({ match }) => kindKey(match) === kindKey(kind)),
@@ -196,6 +199,21 @@ describe('the end of a deletion', () => {
   });
 });
 
+describe('what may hold up the results', () => {
+  it('is a kind nobody has listed yet, not one that cannot be watched (P10)', () => {
+    const { intake } = of;
+    expect(intake.isSettled([BUCKETS])).toBe(false);
+    intake.blind(BUCKETS, 'Http503');
+    expect(intake.isSettled([BUCKETS])).toBe(false);
+    intake.blind(BUCKETS, 'Http403');
+    expect(intake.isSettled([BUCKETS])).toBe(true);
+    const volumes = { ...BUCKETS, resource: 'volumes' };
+    expect(intake.isSettled([BUCKETS, volumes])).toBe(false);
+    intake.synced(volumes);
+    expect(intake.isSettled([BUCKETS, volumes])).toBe(true);
+  });
+});
+
 describe('readiness', () => {
   it('depends on every kind having been listed and being watched (K10)', async () => {
     const volumes = { ...BUCKETS, resource: 'volumes' };
@@ -207,11 +225,11 @@ describe('readiness', () => {
     intake.synced(BUCKETS);
     expect(intake.isReady([BUCKETS])).toBe(true);
     expect(intake.isReady([BUCKETS, volumes])).toBe(false);
-    intake.blind(BUCKETS);
+    intake.blind(BUCKETS, 'Ended');
     expect(intake.isReady([BUCKETS])).toBe(false);
-    expect(await counts(of.metrics.watching)).toEqual({ buckets: 0 });
+    expect(await counts(of.metrics.watching)).toEqual({ 'storage.example.com/buckets': 0 });
     intake.resumed(BUCKETS);
     expect(intake.isReady([BUCKETS])).toBe(true);
-    expect(await counts(of.metrics.watching)).toEqual({ buckets: 1 });
+    expect(await counts(of.metrics.watching)).toEqual({ 'storage.example.com/buckets': 1 });
   });
 });

@@ -61,4 +61,13 @@ describe('an entry without a rule', () => {
     expect(await third.answer(gone, request)).toBe(true);
     expect(third.cluster.peek('logs')).toBeUndefined();
   });
+
+  it('is also one of a rule that is for another kind: nothing is published for it (P2)', async () => {
+    const volumes = ruleOf({ match: { group: 'storage.example.com', version: 'v1', resource: 'volumes' } }, 'volumes');
+    const scene = await Scene.start({ rules: [ruleOf(), volumes] });
+    await scene.deleted({ finalizers: ['finalizer-bridge.dev/volumes'] });
+    const standings = scene.bridge.pendings().map(({ rule, standing }) => [rule, standing?.reason]);
+    expect(standings).toContainEqual(['volumes', 'NoRule']);
+    expect(scene.requests.map(({ data }) => data.rule.name)).toEqual([RULE]);
+  });
 });

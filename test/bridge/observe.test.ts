@@ -44,7 +44,7 @@ function observed(changes: Partial<Pending> = {}, under: Under = {}): Observatio
   const rule = 'rule' in under ? under.rule : ruleOf();
   const object = { apiVersion: 'storage.example.com/v1', kind: 'Bucket', metadata: pending.meta, spec };
   recall(pending, rule);
-  return observe(pending, factsOf({ object, rule, clusterUid: CLUSTER_UID, readAt: 0 }), rule);
+  return observe(pending, factsOf({ object, rule, clusterUid: CLUSTER_UID, readAt: 0 }), { rule });
 }
 
 function recorded(changes: Partial<Record> = {}, meta: Partial<ObjectMeta> = {}): ObjectMeta {

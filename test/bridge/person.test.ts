@@ -88,7 +88,7 @@ describe('a release', () => {
   it('frees an entry without a rule, which is held as NoRule before (K33)', async () => {
     const scene = await Scene.start();
     await scene.deleted({ finalizers: ['finalizer-bridge.dev/removed-rule'] });
-    const [pending] = scene.bridge.pendings();
+    const pending = scene.bridge.pendings().find(({ rule }) => rule === 'removed-rule');
     expect(pending?.standing?.reason).toBe('NoRule');
     expect(scene.events).toEqual(['TeardownHeld']);
     await says(scene, 'release.finalizer-bridge.dev/removed-rule', 'uid-logs');
@@ -189,4 +189,37 @@ describe('Retain', () => {
     expect(scene.standing()).toBe('Held PolicyInvalid');
     expect(scene.requests).toEqual([]);
   });
+});
+
+describe('a word that is not understood', () => {
+  it.each([
+    [RELEASE, 'uid-logs/NOW', 'release is not uid-logs or uid-logs/now'],
+    [RELEASE, '0', 'release is not uid-logs or uid-logs/now'],
+    [RETRY, '0/1', 'retry is not uid-logs/ and something new'],
+    [RETRY, 'uid-logs', 'retry is not uid-logs/ and something new'],
+    ['approve.finalizer-bridge.dev/team-buckets', 'yes', 'approve is not uid-logs'],
+  ])('%s=%s is answered on the object with what was expected (P7)', async (key, word, expected) => {
+    const scene = await requested();
+    await scene.answer(refused);
+    await says(scene, key, word);
+    await scene.clock.advance(3_000);
+    expect(scene.finalizers()).toEqual([ENTRY]);
+    expect(scene.record()).toMatchObject({ reason: 'NotOwned', message: `another owner; not understood: ${expected}` });
+  });
+});
+
+it('answers a person on the object within seconds, not after a minute (P7)', async () => {
+  const scene = await requested();
+  await scene.answer(refused);
+  await says(scene, RETRY, 'uid-logs/1');
+  await scene.answer({ ...refused, reason: 'Kept' });
+  await scene.clock.advance(3_000);
+  expect(scene.record()).toMatchObject({ phase: 'Held', reason: 'Kept' });
+});
+
+it('begins the record with what a person wants to know', async () => {
+  const scene = await requested();
+  await scene.answer(refused);
+  const written = scene.cluster.peek('logs')?.metadata.annotations?.[`status.finalizer-bridge.dev/${RULE}`];
+  expect(written).toMatch(/^\{"phase":"Held","reason":"NotOwned","message":"another owner","since":/);
 });

@@ -5,8 +5,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../bridge/contract.ts';
 import type { SendFailure } from '../../bridge/ports.ts';
-import { FRESH_MS } from '../../bridge/reconcile.ts';
 import type { Rule } from '../../bridge/rule.ts';
+import { FRESH_MS } from '../../bridge/run.ts';
 import { counts, ENTRY, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
 import { LIVE } from '../support/decision-axes.ts';

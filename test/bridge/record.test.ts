@@ -36,7 +36,7 @@ const record: fc.Arbitrary<Record> = fc
       firstPublished: time,
       next: time,
       retry: fc.string(),
-      retries: fc.nat(),
+      retries: fc.nat(1_000_000),
       targets: fc.array(fc.record({ target: digest, rule: digest, requested: fc.boolean(), started: fc.boolean() }), {
         maxLength: 3,
       }),

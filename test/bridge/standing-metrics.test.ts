@@ -18,7 +18,7 @@ it('counts what is pending and held by rule, and shows the age of the oldest', a
     pendingOf({ rule: 'a', meta: deletingMeta({ deletionTimestamp: stamp(START - 60_000) }) }),
     pendingOf({ rule: 'b', standing: { ...standing, phase: 'Pending', reason: 'Requested' } }),
   ];
-  measure(pendings, metrics, START + 5_000);
+  measure({ pendings: pendings, unclaimed: new Map() }, metrics, START + 5_000);
   expect(await counts(metrics.pending)).toEqual({ a: 2, b: 1 });
   expect(await counts(metrics.held)).toEqual({ 'a/NotOwned': 1 });
   expect(await counts(metrics.oldestPending)).toEqual({ a: 65, b: 5 });
@@ -26,8 +26,8 @@ it('counts what is pending and held by rule, and shows the age of the oldest', a
 
 it('forgets what is over', async () => {
   const metrics = createMetrics();
-  measure([pendingOf({ standing })], metrics, START);
-  measure([], metrics, START);
+  measure({ pendings: [pendingOf({ standing })], unclaimed: new Map() }, metrics, START);
+  measure({ pendings: [], unclaimed: new Map() }, metrics, START);
   expect(await counts(metrics.pending)).toEqual({});
   expect(await counts(metrics.held)).toEqual({});
   expect(await counts(metrics.oldestPending)).toEqual({});
@@ -36,8 +36,8 @@ it('forgets what is over', async () => {
 it('counts ages from the request of the deletion, and never below zero (K31)', async () => {
   const metrics = createMetrics();
   const grace = { deletionTimestamp: stamp(START + 30_000), deletionGracePeriodSeconds: 30 };
-  measure([pendingOf({ meta: deletingMeta(grace) })], metrics, START + 10_000);
+  measure({ pendings: [pendingOf({ meta: deletingMeta(grace) })], unclaimed: new Map() }, metrics, START + 10_000);
   expect(Object.values(await counts(metrics.oldestPending))).toEqual([10]);
-  measure([pendingOf({ meta: deletingMeta(grace) })], metrics, START - 10_000);
+  measure({ pendings: [pendingOf({ meta: deletingMeta(grace) })], unclaimed: new Map() }, metrics, START - 10_000);
   expect(Object.values(await counts(metrics.oldestPending))).toEqual([0]);
 });

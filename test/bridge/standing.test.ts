@@ -228,3 +228,23 @@ it('marks a deletion as held past its deadline, and goes on trying', async () =>
   expect(scene.requests).toHaveLength(4);
   expect(await counts(scene.metrics.overdue)).toEqual({ [RULE]: 1 });
 });
+
+it('marks it when the deadline passes, not when the term ends (P7)', async () => {
+  const scene = await Scene.start({ rules: [ruleOf({ deadline: '10m' })] });
+  await scene.deleted();
+  await scene.clock.advance(9 * 60_000);
+  expect(scene.standing()).toBe('Pending Requested');
+  await scene.clock.advance(2 * 60_000);
+  expect(scene.standing()).toBe('Held DeadlineExceeded');
+  expect(scene.record()).toMatchObject({ phase: 'Held', reason: 'DeadlineExceeded' });
+});
+
+it('says on the object why it fails, when it fails again and again (P7, K29)', async () => {
+  const scene = await Scene.start();
+  scene.queue.sending = () => Promise.reject(new Error('the queue is down'));
+  await scene.deleted();
+  await scene.clock.advance(60_000);
+  expect(scene.standing()).toBe('Held Failing');
+  expect(scene.record()).toMatchObject({ phase: 'Held', reason: 'Failing' });
+  expect(scene.record()?.message).toContain('the queue is down');
+});

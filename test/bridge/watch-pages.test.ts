@@ -37,7 +37,7 @@ describe('an older server', () => {
         { limit: 500, next: undefined },
         { limit: 500, next: '1' },
       ]);
-      expect(bench.seen).toEqual(['listing', 'listing', 'present a@1', 'present b@2', 'synced']);
+      expect(bench.seen).toEqual(['listing', 'listing', 'present a@1', 'present b@2', 'synced', 'resumed']);
       expect(bench.stream.from).toBe('9');
     },
   );
@@ -51,7 +51,7 @@ describe('an older server', () => {
     expect(bench.seen.slice(-2)).toEqual(['present a@1', 'blind Http500']);
     bench.pages = pages;
     await bench.clock.advance(1_000);
-    expect(bench.seen.slice(-4)).toEqual(['listing', 'present a@1', 'present b@2', 'synced']);
+    expect(bench.seen.slice(-5)).toEqual(['listing', 'present a@1', 'present b@2', 'synced', 'resumed']);
   });
 
   it('that refuses a version it once gave is not taken for one', async () => {

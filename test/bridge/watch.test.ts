@@ -30,7 +30,7 @@ describe('a watch', () => {
     expect(bench.streams).toHaveLength(2);
     expect(bench.stream.from).toBe('7');
     expect(bench.seen.slice(-2)).toEqual(['present logs@7', 'resumed']);
-    expect(await counts(bench.metrics.watchRestarts)).toEqual({ 'buckets/Ended': 1 });
+    expect(await counts(bench.metrics.watchRestarts)).toEqual({ 'storage.example.com/buckets/Ended': 1 });
   });
 
   it('moves on by bookmarks as well as by objects', async () => {
@@ -65,7 +65,7 @@ describe('a watch', () => {
     expect(bench.streams).toHaveLength(2);
     expect(bench.stream.from).toBe('6');
     expect(bench.seen.at(-1)).toBe('resumed');
-    expect(await counts(bench.metrics.watchRestarts)).toEqual({ 'buckets/Stalled': 1 });
+    expect(await counts(bench.metrics.watchRestarts)).toEqual({ 'storage.example.com/buckets/Stalled': 1 });
   });
 
   it('is listed anew every half hour or so, so that what was lost is found (K10)', async () => {
@@ -78,7 +78,7 @@ describe('a watch', () => {
     expect(bench.streams).toHaveLength(2);
     expect(bench.stream.from).toBeUndefined();
     expect(bench.seen.filter((word) => word === 'listing')).toHaveLength(2);
-    expect(await counts(bench.metrics.watchRestarts)).toEqual({ 'buckets/Relist': 1 });
+    expect(await counts(bench.metrics.watchRestarts)).toEqual({ 'storage.example.com/buckets/Relist': 1 });
   });
 });
 
@@ -150,6 +150,6 @@ describe('a watch that fails', () => {
     expect(bench.streams).toHaveLength(2);
     expect(bench.stream.from).toBeUndefined();
     expect(bench.seen.at(-1)).toBe('listing');
-    expect(await counts(bench.metrics.watchRestarts)).toEqual({ 'buckets/Expired': 1 });
+    expect(await counts(bench.metrics.watchRestarts)).toEqual({ 'storage.example.com/buckets/Expired': 1 });
   });
 });

@@ -27,7 +27,7 @@ class Bench {
         this.#open.set(key, run);
         return run.promise.finally(() => this.#open.delete(key));
       },
-      onFailure: (key, _error, failures) => this.failures.push({ key, failures }),
+      onFailure: (key, _error, failures) => void this.failures.push({ key, failures }),
     });
   }
 

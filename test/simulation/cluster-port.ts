@@ -82,6 +82,7 @@ async function* watch(
     effect: () => follow(server, line, { kind, resourceVersion }),
     lost: () => new ApiError(doing, 0),
   });
+  yield { type: 'opened' };
   for (;;) {
     const frame = await line.next();
     if (frame === undefined) return;

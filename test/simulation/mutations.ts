@@ -9,8 +9,8 @@ export const mutations: readonly Mutation[] = [
   {
     what: 'acknowledges a result before the entry is off',
     file: 'bridge/inbox.ts',
-    from: 'pending.settles.push(resolve);',
-    to: 'resolve(true);',
+    from: 'const cancel = options.clock.after(SETTLE_WITHIN_MS, () => resolve(false));',
+    to: 'const cancel = () => {}; resolve(true);',
     caughtBy: 'happy',
   },
   {
@@ -44,7 +44,7 @@ export const mutations: readonly Mutation[] = [
   {
     what: 'takes a new leader for one that knows all that was sent',
     file: 'bridge/intake.ts',
-    from: 'knowsAllSent: state.everSynced }',
+    from: 'knowsAllSent: state.everSynced && ended === undefined }',
     to: 'knowsAllSent: true }',
     caughtBy: 'V1',
   },
@@ -58,7 +58,7 @@ export const mutations: readonly Mutation[] = [
   {
     what: 'sends without a look at the lease',
     file: 'bridge/publishing.ts',
-    from: 'const goes = reach.lease.holds() && isFresh();',
+    from: 'const goes = reach.lease.holds() && isFresh() && !needsToken(run);',
     to: 'const goes = true;',
     caughtBy: 'V3',
   },
@@ -100,7 +100,7 @@ export const mutations: readonly Mutation[] = [
   {
     what: 'keeps a changed target in memory only',
     file: 'bridge/standing.ts',
-    from: "const mustBeWritten = decision.reason === 'TargetChanged' || (run.hasResults && pending.gones.length > 0);",
+    from: "const mustBeWritten = isOwed || (decision.reason === 'TargetChanged' && written?.reason !== 'TargetChanged');",
     to: 'const mustBeWritten = false;',
     caughtBy: 'V8',
   },

@@ -25,13 +25,17 @@ export const TERM_ENDS = NOW + HOUR / 2;
 export const RUNS_END = NOW + 90 * MINUTE;
 export const DUE = NOW + 5 * HOUR;
 export const WAIT_UNTIL = NOW + 10 * MINUTE;
+export const BUDGET_AT = NOW + 40 * MINUTE;
 export const GRACE_ENDS = NOW + 20_000;
 /** When a request of this term expires. */
 export const EXPIRES = BEGAN + (ATTEMPT + 2) * TERM_DEFAULT_MS;
 
 /** The values of every axis. */
 export const AXES = {
-  live: ['found', 'cleared', 'cleared, never had one', 'cleared, unsure', 'invalid', 'policy invalid', 'no rule'],
+  live: [
+    ...['found', 'cleared', 'cleared, never had one', 'cleared, unsure', 'invalid', 'policy invalid'],
+    ...['no rule', 'never accepted'],
+  ],
   policy: ['Delete', 'Retain'],
   release: ['none', 'wait', 'now'],
   gone: [
@@ -41,7 +45,7 @@ export const AXES = {
   goneOther: ['no', 'yes'],
   history: ['nothing', 'live asked', 'other asked', 'both asked', 'other met'],
   runs: ['none', 'over', 'running', 'weak, over', 'weak, running'],
-  notYet: ['no', 'paused', 'grace', 'waiting', 'waited out'],
+  notYet: ['no', 'not accepted', 'paused', 'grace', 'waiting', 'waited out', 'over budget'],
   retry: ['no', 'asked'],
   sending: [
     ...['never', 'never, overdue', 'this term', 'this term, overdue', 'unconfirmed', 'an earlier term'],
@@ -82,6 +86,7 @@ const targets: Readonly<Record<Case['live'], LiveTarget>> = {
   invalid: { kind: 'invalid', reason: 'TargetInvalid', detail: 'target bucket: empty' },
   'policy invalid': { kind: 'found', digest: LIVE },
   'no rule': { kind: 'found', digest: LIVE },
+  'never accepted': { kind: 'found', digest: LIVE },
 };
 
 const runsEnd: Readonly<Record<Case['runs'], number | undefined>> = {
@@ -121,12 +126,14 @@ const sendings: Readonly<Record<Case['sending'], Sending>> = {
 export const ruleView: RuleView = {
   ...{ digest: RULED, target: targets.found, policy: 'Delete', policyDetail: '', binding: 'uid' },
   ...{ terms: { began: BEGAN, term: TERM_DEFAULT_MS }, paused: false, deadline: 24 * HOUR, waitFor: undefined },
+  notAccepted: undefined,
   ...{ whenTargetMissing: 'Hold', whenAbsent: 'Release' },
 };
 
 /** A pending object of which nothing is known yet. */
 export const observation: Observation = {
   ...{ uid: UID, rule: ruleView, release: 'none', retryAsked: false, retries: RETRIES, graceEnds: BEGAN },
+  ...{ neverAccepted: undefined, heldBackUntil: undefined },
   ...{ ...fresh, seen: [], gones: [], knowsAllSent: true, runsEnd: undefined },
 };
 
@@ -141,7 +148,7 @@ export function canBe({ live, policy, gone: of, goneOther: ofOther, history: kno
 }
 
 function viewOf({ live, policy, gone, runs, notYet }: Case): RuleView | undefined {
-  if (live === 'no rule') return undefined;
+  if (live === 'no rule' || live === 'never accepted') return undefined;
   return {
     ...ruleView,
     target: targets[live],
@@ -149,6 +156,7 @@ function viewOf({ live, policy, gone, runs, notYet }: Case): RuleView | undefine
     policyDetail: 'policy: neither',
     binding: runs.startsWith('weak') ? 'name' : 'uid',
     paused: notYet === 'paused',
+    notAccepted: notYet === 'not accepted' ? 'its handler is not known' : undefined,
     waitFor: notYet === 'waiting' ? waitFor(WAIT_UNTIL) : notYet === 'waited out' ? waitFor(NOW) : undefined,
     whenTargetMissing: live === 'cleared, never had one' || live === 'cleared, unsure' ? 'Release' : 'Hold',
     whenAbsent: gone === 'absent, to be looked at' || gone === 'absent after a start' ? 'Hold' : 'Release',
@@ -163,6 +171,8 @@ export function observationOf(of: Case): Observation {
     of.gone === 'absent after a start' ? [started, ...known.filter(({ target }) => target !== LIVE)] : known;
   return {
     ...{ uid: UID, rule: viewOf(of), release: of.release, retryAsked: of.retry === 'asked', retries: RETRIES },
+    neverAccepted: of.live === 'never accepted' ? 'it does not read' : undefined,
+    heldBackUntil: of.notYet === 'over budget' ? BUDGET_AT : of.notYet === 'no' ? NOW : undefined,
     graceEnds: of.notYet === 'grace' ? GRACE_ENDS : BEGAN,
     ...sendings[of.sending],
     seen: begun,

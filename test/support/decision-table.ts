@@ -1,10 +1,20 @@
 /*
  * What must be done with a pending object, as the table in docs/promises.md has it: one line a row, the first that applies
  * wins. Written over the names of decision-axes.ts and read from that table, not from the code; decide.test.ts compares.
- * Row 10 (budget) has no inputs yet; row 11 is the mark that the rows after it carry.
+ * Row 11 is the mark that the rows after it carry.
  */
 import type { Decision } from '../../bridge/decide.ts';
-import { ATTEMPT, type Case, DUE, GRACE_ENDS, RETRIES, RUNS_END, TERM_ENDS, WAIT_UNTIL } from './decision-axes.ts';
+import {
+  ATTEMPT,
+  BUDGET_AT,
+  type Case,
+  DUE,
+  GRACE_ENDS,
+  RETRIES,
+  RUNS_END,
+  TERM_ENDS,
+  WAIT_UNTIL,
+} from './decision-axes.ts';
 
 /** A decision in one word or two, with what a caller needs of it. */
 export type Outcome = string;
@@ -16,7 +26,7 @@ interface Row {
 }
 
 const isCleared = ({ live }: Case) => live.startsWith('cleared');
-const hasRule = ({ live }: Case) => live !== 'no rule';
+const hasRule = ({ live }: Case) => live !== 'no rule' && live !== 'never accepted';
 const isRunning = ({ runs }: Case) => runs.endsWith('running');
 const isWeak = ({ runs }: Case) => runs.startsWith('weak');
 const isRetry = ({ retry }: Case) => retry === 'asked';
@@ -52,7 +62,8 @@ export const TABLE: readonly Row[] = [
   },
   { row: '2', when: ({ release }) => release === 'wait', so: () => 'remove Released' },
   { row: '1 weak', when: isValid, so: waits('WaitingForCopies', RUNS_END) },
-  { row: '3', when: (of) => !hasRule(of), so: held('NoRule') },
+  { row: '3', when: ({ live }) => live === 'no rule', so: held('NoRule') },
+  { row: '7 never', when: (of) => !hasRule(of), so: held('RuleNotAccepted') },
   {
     row: '4 changed',
     when: (of) =>
@@ -64,6 +75,7 @@ export const TABLE: readonly Row[] = [
   { row: '5', when: (of) => isGoneOfLive(of) && needsAWord(of) && !isRetry(of), so: held('FoundNothing') },
   { row: '6 wait', when: (of) => isRetained(of) && isRunning(of), so: waits('RetainWaiting', RUNS_END) },
   { row: '6', when: isRetained, so: () => 'remove Retained' },
+  { row: '7 rule', when: ({ notYet }) => notYet === 'not accepted', so: held('RuleNotAccepted') },
   { row: '7 policy', when: ({ live }) => live === 'policy invalid', so: held('PolicyInvalid') },
   { row: '7 invalid', when: ({ live }) => live === 'invalid', so: held('TargetInvalid') },
   {
@@ -86,11 +98,16 @@ export const TABLE: readonly Row[] = [
   { row: '9 waits', when: ({ notYet }) => notYet === 'waiting', so: waits('WaitingForFinalizers', WAIT_UNTIL) },
   { row: '9 late', when: ({ notYet }) => notYet === 'waited out', so: held('WaitForTimedOut') },
   {
+    row: '10',
+    when: ({ notYet }) => notYet === 'over budget',
+    so: () => `hold BudgetExceeded until ${BUDGET_AT}`,
+  },
+  {
     row: '12',
     when: (of) =>
       isRetry(of) ||
       ['never', 'never, overdue', 'unconfirmed', 'an earlier term', 'refused and due'].includes(of.sending),
-    so: (of) => `publish ${ATTEMPT}/${RETRIES + (isRetry(of) ? 1 : 0)}${mark(of)}`,
+    so: (of) => `publish ${ATTEMPT}/${RETRIES + (isRetry(of) ? 1 : 0)}`,
   },
   { row: '13', when: () => true, so: (of) => `wait Requested until ${TERM_ENDS}${mark(of)}` },
 ];
@@ -105,7 +122,7 @@ export function said(decision: Decision): Outcome {
     case 'remove':
       return `remove ${decision.reason}`;
     case 'publish':
-      return `publish ${decision.attempt}/${decision.retry}${decision.overdue ? ', overdue' : ''}`;
+      return `publish ${decision.attempt}/${decision.retry}`;
     case 'hold':
       return `hold ${decision.reason}${decision.wakeAt === undefined ? '' : ` until ${decision.wakeAt}`}`;
     case 'wait':

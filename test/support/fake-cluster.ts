@@ -1,7 +1,9 @@
 /*
- * A tiny API server in memory behind the cluster port: resourceVersions, finalizers, JSON patches, watches that replay.
- * `before` runs ahead of every call, may change the store, and may throw what the API server would answer.
+ * A tiny API server in memory behind the cluster port: kinds, resourceVersions, generations, finalizers, JSON patches, the
+ * status subresource of rules, pages, watches that replay. `before` runs ahead of every call, may change the store, and may
+ * throw what the API server would answer. Names are unique within a kind, whatever the namespace.
  */
+import { isDeepStrictEqual } from 'node:util';
 import {
   ApiError,
   type Cluster,
@@ -15,19 +17,24 @@ import {
   type PatchOutcome,
   type WatchFrame,
 } from '../../bridge/ports.ts';
+import { BUCKETS } from './bridge-builders.ts';
 import { applyPatch, PatchFailed } from './json-patch.ts';
 import { START, stamp } from './manual-clock.ts';
+import { generationMoved, isRules, keyOf, kindWord, throughSubresource, typeOf } from './stored-object.ts';
 
 /** A call as it came in. */
 export interface Call {
   readonly verb: 'get' | 'patch' | 'list' | 'watch' | 'event';
   readonly name: string;
   readonly operations?: readonly PatchOperation[];
+  /** Of reads, writes, lists and watches. */
+  readonly kind?: KindRef;
+  readonly subresource?: 'status';
 }
 
 interface Happening {
   readonly version: number;
-  readonly resource: string;
+  readonly type: string;
   readonly frame: Exclude<WatchFrame, { type: 'bookmark' }>;
 }
 
@@ -36,17 +43,23 @@ export interface NewObject extends Partial<Omit<ObjectMeta, 'uid' | 'resourceVer
   readonly name: string;
   readonly uid?: string;
   readonly spec?: Readonly<Record<string, unknown>>;
+  /** `buckets` of `storage.example.com/v1` unless told. */
+  readonly kind?: KindRef;
 }
 
-/** The fake API server. Objects are of one kind, `buckets` of `storage.example.com/v1`. */
+/** The fake API server. */
 export class FakeCluster implements Cluster {
   readonly calls: Call[] = [];
   readonly events: EventInput[] = [];
   before: (call: Call) => void = () => {};
+  /** Kinds that cannot be listed or watched, by `group/resource`: 403, or 404 for one that is not served. */
+  readonly refused = new Map<string, 403 | 404>();
+  readonly #lists = new Map<string, readonly ObjectMeta[]>();
   readonly #objects = new Map<string, KubeObject>();
   readonly #past: Happening[] = [];
   readonly #watchers = new Set<() => void>();
   #version = 100;
+  #bookmarks = 0;
   #broken: { readonly error: Error | undefined } | undefined;
   readonly #now: () => number;
 
@@ -59,41 +72,52 @@ export class FakeCluster implements Cluster {
     return this.calls.filter((call) => call.verb === verb).length;
   }
 
-  peek(name: string): KubeObject | undefined {
-    return this.#objects.get(name);
+  peek(name: string, kind: KindRef = BUCKETS): KubeObject | undefined {
+    return this.#objects.get(keyOf(kind, name));
   }
 
-  create({ name, uid = `uid-${name}`, spec = {}, ...meta }: NewObject): KubeObject {
+  create({ name, uid = `uid-${name}`, spec = {}, kind = BUCKETS, ...meta }: NewObject): KubeObject {
     const metadata = {
       ...{ name, namespace: 'team-a', uid, creationTimestamp: stamp(this.#now() - 3_600_000) },
       ...meta,
+      ...(isRules(kind) ? { generation: 1, namespace: undefined } : {}),
       resourceVersion: '',
     };
-    return this.#store({ apiVersion: 'storage.example.com/v1', kind: 'Bucket', metadata, spec });
+    const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
+    return this.#store(kind, { apiVersion, kind: kindWord(kind), metadata, spec });
   }
 
   /** DELETE: marks an object with finalizers, removes one without. */
-  delete(name: string, meta: Partial<ObjectMeta> = {}): void {
+  delete(name: string, meta: Partial<ObjectMeta> = {}, kind: KindRef = BUCKETS): void {
     const deletionTimestamp = stamp(this.#now());
-    this.change(name, ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, deletionTimestamp, ...meta } }));
+    const edit = ({ metadata, ...rest }: KubeObject) => ({
+      ...rest,
+      metadata: { ...metadata, deletionTimestamp, ...meta },
+    });
+    this.change(name, edit, kind);
   }
 
   /** Any write by somebody else. */
-  change(name: string, edit: (object: KubeObject) => KubeObject): void {
-    const object = this.#objects.get(name);
+  change(name: string, edit: (object: KubeObject) => KubeObject, kind: KindRef = BUCKETS): void {
+    const object = this.peek(name, kind);
     if (object === undefined) throw new Error(`changing ${name}: it is not there`);
-    this.#store(edit(structuredClone(object)));
+    this.#store(kind, edit(structuredClone(object)));
   }
 
   /** An annotation written by somebody else; undefined takes it off. */
-  annotate(name: string, key: string, value: string | undefined): void {
-    this.change(name, ({ metadata, ...rest }) => {
+  annotate(name: string, key: string, value: string | undefined, kind: KindRef = BUCKETS): void {
+    const edit = ({ metadata, ...rest }: KubeObject) => {
       const { [key]: _, ...others } = metadata.annotations ?? {};
-      return {
-        ...rest,
-        metadata: { ...metadata, annotations: value === undefined ? others : { ...others, [key]: value } },
-      };
-    });
+      const annotations = value === undefined ? others : { ...others, [key]: value };
+      return { ...rest, metadata: { ...metadata, annotations } };
+    };
+    this.change(name, edit, kind);
+  }
+
+  /** A bookmark for every watch, as an API server sends one about every minute. */
+  bookmark(): void {
+    this.#bookmarks += 1;
+    for (const wake of [...this.#watchers]) wake();
   }
 
   /** Ends every watch, quietly or with an error; the next ones go on. */
@@ -104,37 +128,54 @@ export class FakeCluster implements Cluster {
   }
 
   async get(path: ObjectPath): Promise<KubeObject | undefined> {
-    this.#called({ verb: 'get', name: path.name });
-    return structuredClone(this.#objects.get(path.name));
+    this.#called({ verb: 'get', name: path.name, kind: path });
+    return structuredClone(this.peek(path.name, path));
   }
 
-  async patch(path: ObjectPath, operations: readonly PatchOperation[]): Promise<PatchOutcome> {
-    this.#called({ verb: 'patch', name: path.name, operations });
-    const object = this.#objects.get(path.name);
+  async patch(path: ObjectPath, operations: readonly PatchOperation[], subresource?: 'status'): Promise<PatchOutcome> {
+    const written = subresource === undefined ? {} : { subresource };
+    this.#called({ verb: 'patch', name: path.name, operations, kind: path, ...written });
+    const object = this.peek(path.name, path);
     if (object === undefined) return { kind: 'missing' };
     try {
-      return { kind: 'patched', meta: this.#store(applyPatch(object, operations)).metadata };
+      const patched = applyPatch(object, operations);
+      return {
+        kind: 'patched',
+        meta: this.#store(path, throughSubresource(path, { before: object, after: patched, subresource })).metadata,
+      };
     } catch (error) {
       if (error instanceof PatchFailed) return { kind: 'conflict' };
       throw error;
     }
   }
 
-  async list(kind: KindRef): Promise<ListPage> {
-    this.#called({ verb: 'list', name: kind.resource });
+  /** Pages of one list show the objects as they were at its first page. */
+  async list(
+    kind: KindRef,
+    { limit = 500, next }: { readonly limit?: number; readonly next?: string | undefined } = {},
+  ): Promise<ListPage> {
+    this.#called({ verb: 'list', name: kind.resource, kind });
+    const [version = String(this.#version), start = '0'] = next?.split('+') ?? [];
+    const all = this.#lists.get(version) ?? this.#ofKind(kind);
+    this.#lists.set(version, all);
+    const end = Number(start) + limit;
+    if (end >= all.length) this.#lists.delete(version);
     return {
-      items: [...this.#objects.values()].map(({ metadata }) => metadata),
-      resourceVersion: String(this.#version),
+      items: all.slice(Number(start), end),
+      resourceVersion: version,
+      ...(end < all.length ? { next: `${version}+${end}` } : {}),
     };
   }
 
   async *watch(kind: KindRef, from: string | undefined, signal: AbortSignal): AsyncGenerator<WatchFrame> {
-    this.#called({ verb: 'watch', name: kind.resource });
+    this.#called({ verb: 'watch', name: kind.resource, kind });
     let seen = Number(from ?? this.#version);
+    yield { type: 'opened' };
     if (from === undefined) {
-      for (const { metadata } of [...this.#objects.values()]) yield { type: 'present', meta: metadata };
+      for (const meta of this.#ofKind(kind)) yield { type: 'present', meta };
       yield { type: 'bookmark', resourceVersion: String(seen), synced: true };
     }
+    let bookmarks = this.#bookmarks;
     let broken: { readonly error: Error | undefined } | undefined;
     let wake = () => {};
     const onChange = () => {
@@ -145,14 +186,18 @@ export class FakeCluster implements Cluster {
     signal.addEventListener('abort', onChange, { once: true });
     try {
       while (!signal.aborted && broken === undefined) {
-        const next = this.#past.find(({ version, resource }) => version > seen && resource === kind.resource);
-        if (next === undefined) {
+        const next = this.#past.find(({ version, type }) => version > seen && type === typeOf(kind));
+        if (next !== undefined) {
+          seen = next.version;
+          yield next.frame;
+        } else if (bookmarks < this.#bookmarks) {
+          bookmarks = this.#bookmarks;
+          seen = this.#version;
+          yield { type: 'bookmark', resourceVersion: String(seen), synced: false };
+        } else {
           await new Promise<void>((resolve) => {
             wake = resolve;
           });
-        } else {
-          seen = next.version;
-          yield next.frame;
         }
       }
       if (broken?.error !== undefined) throw broken.error;
@@ -170,17 +215,30 @@ export class FakeCluster implements Cluster {
   #called(call: Call): void {
     this.calls.push(call);
     this.before(call);
+    const status = call.kind === undefined ? undefined : this.refused.get(typeOf(call.kind));
+    if (status !== undefined && (call.verb === 'list' || call.verb === 'watch')) {
+      throw new ApiError(`${call.verb} ${call.name}`, status);
+    }
   }
 
-  #store(object: KubeObject): KubeObject {
+  #ofKind(kind: KindRef): readonly ObjectMeta[] {
+    const prefix = keyOf(kind, '');
+    return [...this.#objects].filter(([key]) => key.startsWith(prefix)).map(([, { metadata }]) => metadata);
+  }
+
+  #store(kind: KindRef, object: KubeObject): KubeObject {
+    const key = keyOf(kind, object.metadata.name);
+    const before = this.#objects.get(key);
+    // A write that changes nothing is none.
+    if (before !== undefined && isDeepStrictEqual(before, object)) return structuredClone(before);
     this.#version += 1;
     const metadata = { ...object.metadata, resourceVersion: String(this.#version) };
-    const stored = { ...object, metadata };
+    const stored = generationMoved(before, { ...object, metadata });
     const isOver = metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
-    if (isOver) this.#objects.delete(metadata.name);
-    else this.#objects.set(metadata.name, stored);
-    const frame = { type: isOver ? ('deleted' as const) : ('present' as const), meta: metadata };
-    this.#past.push({ version: this.#version, resource: 'buckets', frame });
+    if (isOver) this.#objects.delete(key);
+    else this.#objects.set(key, stored);
+    const frame = { type: isOver ? ('deleted' as const) : ('present' as const), meta: stored.metadata };
+    this.#past.push({ version: this.#version, type: typeOf(kind), frame });
     for (const wake of [...this.#watchers]) wake();
     return structuredClone(stored);
   }

@@ -18,7 +18,9 @@ const isCel = (path: string) => path === 'bridge/cel.ts' || path.startsWith('bri
 const isPure = (path: string) =>
   isContract(path) ||
   isCel(path) ||
-  /^bridge\/(decide|finalizer|injects|kind-key|record|target|wire|words)\.ts$/.test(path) ||
+  /^bridge\/(decide|finalizer|injects|kind-key|record|rule-facts|stand-in|target|teardown-rules|wire|words)\.ts$/.test(
+    path,
+  ) ||
   /^functions\/(aws-errors|guards|outcomes|ownership|places|visibility|handlers\/s3-bucket\/errors)\.ts$/.test(path);
 const isShipped = (path: string) => /^(bridge|functions)\//.test(path);
 
@@ -112,7 +114,7 @@ export const importRules: readonly Rule[] = [
   {
     title: 'only outbox, inbox, report, entry, main and the queue adapter know SQS',
     faults: ({ path, imports }) =>
-      /^(bridge\/(outbox|inbox|main|sqs)|functions\/(report|entry))\.ts$/.test(path) || !isShipped(path)
+      /^(bridge\/(outbox|inbox|main|sqs|sqs-polling)|functions\/(report|entry))\.ts$/.test(path) || !isShipped(path)
         ? []
         : forbid(imports, ({ from }) => !SQS_LIBRARIES.some((library) => isOf(from, library))),
     broken: [

@@ -7,7 +7,8 @@ import { handleResults, type InboxOptions } from '../../bridge/inbox.ts';
 import { createMetrics } from '../../bridge/metrics.ts';
 import { type Pending, pendingKey } from '../../bridge/pending.ts';
 import type { IncomingMessage } from '../../bridge/ports.ts';
-import { CLUSTER_UID, HANDLER, keptLog, pendingOf, RULE, resultBody, SENDER } from './bridge-builders.ts';
+import type { Rule } from '../../bridge/rule.ts';
+import { CLUSTER_UID, HANDLER, keptLog, pendingOf, RULE, resultBody, ruleOf, SENDER } from './bridge-builders.ts';
 import { FakeCluster } from './fake-cluster.ts';
 import { plainInput } from './golden.ts';
 import { ManualClock, START, settled, stamp } from './manual-clock.ts';
@@ -35,6 +36,7 @@ export class InboxBench {
   readonly added: string[] = [];
   readonly admitted: string[] = [];
   isStopping = false;
+  rules: readonly Rule[] = [ruleOf()];
 
   constructor(changes: Partial<Pending> = {}) {
     this.pending = pendingOf(changes);
@@ -59,6 +61,7 @@ export class InboxBench {
     return {
       ...{ clock, cluster, pendings, metrics, log: this.kept.log, clusterUid: CLUSTER_UID },
       senderOf: (handler) => (handler === HANDLER ? SENDER : handler === 'ec2-instance' ? 'AROAEC2' : undefined),
+      ruleOf: (name) => this.rules.find((rule) => rule.name === name),
       admit: (kind, meta, rule) => {
         this.admitted.push(pendingKey(meta.uid, rule));
         const admitted = pendingOf({ kind, meta, rule, key: pendingKey(meta.uid, rule), knowsAllSent: false });

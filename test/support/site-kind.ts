@@ -4,6 +4,7 @@
  */
 import type { Manifest } from '../../infra/local/kube-apply.ts';
 import { LOCAL_ACCOUNT_ID, LOCAL_REGION } from '../../infra/local/places.ts';
+import type { Spec } from './rule-corpus.ts';
 
 /** Per rule its name and what its spec has beside or instead of the usual. */
 export type Rules = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -18,25 +19,37 @@ export interface BucketKind {
 /** The kind of a site. */
 export function bucketKind(site: string): BucketKind {
   const group = `${site}.e2e.example.com`;
-  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: open, status: open } } };
-  const definition = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `buckets.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { plural: 'buckets', singular: 'bucket', kind: 'Bucket', listKind: 'BucketList' },
-      versions: [{ name: 'v1', served: true, storage: true, schema }],
-    },
-  };
+  const definition = definitionOf(group, { plural: 'buckets', kind: 'Bucket' });
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: site } };
   return { namespace: site, group, manifests: [namespace, definition] };
 }
 
+/** What a kind is called, and whether its objects have a namespace; they have one unless told. */
+export interface KindNames {
+  readonly plural: string;
+  readonly kind: string;
+  readonly scope?: 'Namespaced' | 'Cluster';
+}
+
+/** The definition of a kind with an open spec and status. */
+export function definitionOf(group: string, { plural, kind, scope = 'Namespaced' }: KindNames): Manifest {
+  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: open, status: open } } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope,
+      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  };
+}
+
 /** A rule for the objects whose label `rule` has its name. */
-export function ruleFor(group: string, name: string, spec: Readonly<Record<string, unknown>>): object {
+export function ruleFor(group: string, name: string, spec: Spec): { readonly metadata: object; readonly spec: Spec } {
   return {
     metadata: { name },
     spec: {

@@ -36,23 +36,23 @@ export function queuesOf(site: TestSite) {
   const urlOf = (handler: string) => site.handler(handler).requests.url;
   const all = () => [site.results.url, ...Object.keys(site.handlers).map(urlOf)];
 
-  async function take(handler: string): Promise<Taken> {
+  async function receive(handler: string): Promise<Taken | undefined> {
     const QueueUrl = urlOf(handler);
-    const receive = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 1, WaitTimeSeconds: 1 });
-    return await eventually(`${handler} has a request`, async () => {
-      const [message] = (await as(site.handler(handler).accessKeyId).send(receive)).Messages ?? [];
-      if (message?.Body === undefined || message.ReceiptHandle === undefined) return undefined;
-      const decoded = decodeRequest(message.Body);
-      if (!decoded.ok) throw new Error(`taking a request of ${handler}: ${decoded.failure}, ${decoded.detail}`);
-      return { body: message.Body, request: decoded.message, receiptHandle: message.ReceiptHandle };
-    });
+    const command = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 1, WaitTimeSeconds: 1 });
+    const [message] = (await as(site.handler(handler).accessKeyId).send(command)).Messages ?? [];
+    if (message?.Body === undefined || message.ReceiptHandle === undefined) return undefined;
+    const decoded = decodeRequest(message.Body);
+    if (!decoded.ok) throw new Error(`taking a request of ${handler}: ${decoded.failure}, ${decoded.detail}`);
+    return { body: message.Body, request: decoded.message, receiptHandle: message.ReceiptHandle };
   }
 
   const send = async (QueueUrl: string, MessageBody: string, key: string) =>
     (await as(key).send(new SendMessageCommand({ QueueUrl, MessageBody }))).MessageId ?? '';
 
   return {
-    take,
+    /** Waits a second for a request; undefined when none came. */
+    receive,
+    take: (handler: string) => eventually(`${handler} has a request`, () => receive(handler)),
     send,
     /** What the handler's function would say, sent with that function's key unless another handler's is named. */
     answer: async ({ request }: Taken, outcome: Outcome, signedBy = request.data.handler) => {

@@ -10,6 +10,7 @@ import { afterEach } from 'vitest';
 import { stringify } from 'yaml';
 import { buildBridge, buildFunctions } from '../../infra/build.ts';
 import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
+import type { Kind } from '../../infra/local/bridge-rights.ts';
 import type { CloudClient } from '../../infra/local/cloud.ts';
 import type { FunctionProcess } from '../../infra/local/function-process.ts';
 import { type Site, startBridge, startFunction } from '../../infra/local/installation.ts';
@@ -40,6 +41,12 @@ export interface Wires {
   readonly s3: Tripwire;
 }
 
+/** What a bridge over the API may do beside holding buckets. */
+export interface ApiRights {
+  readonly kinds?: readonly Kind[];
+  readonly namespaceSelectors?: boolean;
+}
+
 export interface TestSite extends Site {
   readonly name: string;
   readonly namespace: string;
@@ -56,6 +63,11 @@ export interface TestSite extends Site {
    * of an object.
    */
   startBridge(rules?: Rules, until?: 'ready' | 'started'): Promise<BridgeProcess>;
+  /**
+   * A bridge whose rules are the TeardownRules in the API, with rights on these kinds beside the site's own, and no more.
+   * It may not be ready yet.
+   */
+  startBridgeOverApi(rights?: ApiRights): Promise<BridgeProcess>;
   /** The function of a handler; it may touch names that begin with the site's. */
   startFunction(handler?: string): Promise<FunctionProcess>;
   /** Has a process stopped at the end, if it still runs then. */
@@ -121,6 +133,11 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
       const bridge = keep(await startBridge(seen, { ...common, rules: written }));
       if (until === 'ready') await bridge.ready();
       return bridge;
+    },
+    startBridgeOverApi: async ({ kinds = [], namespaceSelectors = false } = {}) => {
+      const entry = entries === undefined ? {} : { entry: entries.bridge };
+      const rights = { kinds: [{ group, resource: 'buckets' }, ...kinds], namespaceSelectors };
+      return keep(await startBridge(seen, { ...rights, account: name, logLevel: 'debug', logFile, ...entry }));
     },
     startFunction: async (handler = 's3-bucket') => {
       const entry = entries === undefined ? {} : { entry: join(entries.functions, handler, 'index.mjs') };

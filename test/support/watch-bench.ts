@@ -42,6 +42,7 @@ export class Stream {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<WatchFrame> {
+    yield { type: 'opened' };
     for (;;) {
       const frame = this.#frames.shift();
       if (frame !== undefined) yield frame;

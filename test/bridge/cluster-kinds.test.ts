@@ -1,0 +1,97 @@
+/*
+ * What the bridge asks an API server about kinds and rights, and what it makes of the answers (K19). Answers by hand, in
+ * the shapes that an API server gives.
+ */
+import { describe, expect, it } from 'vitest';
+import type { Answer, Call, Http } from '../../bridge/cluster-http.ts';
+import { createKinds } from '../../bridge/cluster-kinds.ts';
+import { BUCKETS } from '../support/bridge-builders.ts';
+import { CONFIG_MAPS } from '../support/fake-kinds.ts';
+
+/** Http over answers by hand; calls are noted. */
+function http(answer: (call: Call) => { readonly status: number; readonly body?: unknown }) {
+  const calls: Call[] = [];
+  const ask = async (call: Call): Promise<Answer> => {
+    calls.push(call);
+    const { status, body = {} } = answer(call);
+    return { status, headers: {}, text: JSON.stringify(body) };
+  };
+  const port: Http = {
+    ask,
+    open: async () => {
+      throw new Error('nothing is streamed here');
+    },
+  };
+  return { calls, kinds: createKinds(port) };
+}
+
+const list = (...names: readonly string[]) => ({
+  kind: 'APIResourceList',
+  resources: names.map((name) => ({ name, singularName: '', namespaced: name !== 'volumes', kind: 'X', verbs: [] })),
+});
+
+describe('discovery', () => {
+  it('knows a kind of a group by its version, and one of core', async () => {
+    const { calls, kinds } = http(() => ({
+      status: 200,
+      body: list('buckets/status', 'buckets', 'volumes', 'configmaps'),
+    }));
+    expect(await kinds.describe(BUCKETS)).toMatchObject({ kind: 'X', namespaced: true });
+    expect(await kinds.describe({ ...BUCKETS, resource: 'volumes' })).toMatchObject({ namespaced: false });
+    expect(await kinds.describe(CONFIG_MAPS)).toBeDefined();
+    expect(calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /apis/storage.example.com/v1',
+      'GET /apis/storage.example.com/v1',
+      'GET /api/v1',
+    ]);
+  });
+
+  it('says that a kind is not served where the group is not, and where the resource is not', async () => {
+    expect(await http(() => ({ status: 404 })).kinds.describe(BUCKETS)).toBeUndefined();
+    const onlyStatus = http(() => ({ status: 200, body: list('buckets/status', 'pails') }));
+    expect(await onlyStatus.kinds.describe(BUCKETS)).toBeUndefined();
+  });
+
+  it.each([401, 403, 429, 500, 503])('that answers %d says nothing about the kind: it throws', async (status) => {
+    await expect(http(() => ({ status })).kinds.describe(BUCKETS)).rejects.toThrow(`HTTP ${status}`);
+  });
+
+  it('that answers in another shape throws', async () => {
+    await expect(http(() => ({ status: 200, body: { resources: 'many' } })).kinds.describe(BUCKETS)).rejects.toThrow();
+  });
+});
+
+describe('rights', () => {
+  const askedOf = ({ body = '' }: Call): unknown => JSON.parse(body);
+
+  it('are asked for verb by verb, and the lacking ones named in order', async () => {
+    const { calls, kinds } = http(({ body = '' }) => ({
+      status: 201,
+      body: { status: { allowed: body.includes('"get"') } },
+    }));
+    expect(await kinds.lacking(BUCKETS, ['get', 'list', 'watch', 'patch'])).toEqual(['list', 'watch', 'patch']);
+    expect(calls.map(askedOf)).toMatchObject(
+      ['get', 'list', 'watch', 'patch'].map((verb) => ({
+        kind: 'SelfSubjectAccessReview',
+        spec: { resourceAttributes: { group: BUCKETS.group, resource: 'buckets', verb } },
+      })),
+    );
+    expect(new Set(calls.map(({ method, path }) => `${method} ${path}`))).toEqual(
+      new Set(['POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews']),
+    );
+  });
+
+  it('that are all there lack nothing', async () => {
+    const { kinds } = http(() => ({ status: 201, body: { status: { allowed: true, reason: 'RBAC' } } }));
+    expect(await kinds.lacking(BUCKETS, ['get', 'list'])).toEqual([]);
+  });
+
+  it.each([403, 500, 503])(
+    'that could not be asked for (%d) throw: they are neither there nor lacking',
+    async (status) => {
+      await expect(http(() => ({ status })).kinds.lacking(BUCKETS, ['get'])).rejects.toThrow(
+        'asking whether get on buckets',
+      );
+    },
+  );
+});

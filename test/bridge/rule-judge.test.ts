@@ -1,0 +1,198 @@
+/*
+ * What is said of one generation of a rule: every reason why it cannot work, in words for its conditions, and that it
+ * recovers by itself when the reason goes. The judge alone over plain data, then with the keeper over fakes.
+ */
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../bridge/ports.ts';
+import { conditionsOf, judgeRule, VERBS } from '../../bridge/rule-judge.ts';
+import { RECHECK_MS, REJUDGE_MS } from '../../bridge/rule-keeper.ts';
+import { BUCKETS, ENTRY, HANDLER, RULE, type SpecChanges } from '../support/bridge-builders.ts';
+import { FakeKinds } from '../support/fake-kinds.ts';
+import { ruleObject } from '../support/rule-objects.ts';
+import { RuleScene } from '../support/rule-scene.ts';
+
+const KIND = 'storage.example.com/v1/buckets';
+const OTHER = 'other';
+
+/** A judgement of one rule, and its conditions in short. */
+async function judged(changes: SpecChanges = {}, prepare: (kinds: FakeKinds) => void = () => {}, isWatching = true) {
+  const kinds = new FakeKinds();
+  prepare(kinds);
+  const judgement = await judgeRule({ kinds, hasHandler: (name) => name === HANDLER }, ruleObject(changes));
+  const conditions = conditionsOf(judgement, isWatching);
+  const said = Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
+  const messages = Object.fromEntries(conditions.map(({ type, message }) => [type, message]));
+  return { judgement, said, messages, kinds };
+}
+
+describe('a rule', () => {
+  it('that can work is accepted, permitted, watched and ready', async () => {
+    const { judgement, said } = await judged();
+    expect(judgement.rule).toMatchObject({ name: RULE, uid: `uid-of-${RULE}`, entry: ENTRY, generation: 1 });
+    expect(said).toEqual({
+      ...{ Accepted: 'True Accepted', Permitted: 'True Permitted', Watching: 'True Watching', Ready: 'True Ready' },
+    });
+  });
+
+  it.each<[string, SpecChanges, string, string]>([
+    ['whose expression does not compile', { target: { a: 'object.' } }, 'Invalid', 'spec.target.a: '],
+    ['with two faults', { target: {}, paused: 'no' }, 'Invalid', '; spec.paused: '],
+    ['with a field that nobody knows', { dryRun: true }, 'Invalid', 'spec.dryRun: unknown field'],
+    ['for a refused kind', { match: { ...BUCKETS, group: '', resource: 'secrets' } }, 'Invalid', 'secrets are refused'],
+    ['whose tags bind to nothing', { ownership: { tags: { a: "'b'" } } }, 'OwnershipNotBound', 'spec.ownership: Own'],
+    ['whose handler has no queue', { handler: 'nobody' }, 'NoQueue', 'handler nobody'],
+    [
+      'for a kind that is not served',
+      { match: { ...BUCKETS, resource: 'pails' } },
+      'UnknownResource',
+      'pails.v1.storage.example.com',
+    ],
+    [
+      'for a version that is not served',
+      { match: { ...BUCKETS, version: 'v2' } },
+      'UnknownResource',
+      'buckets.v2.storage.example.com',
+    ],
+    [
+      'for a core kind that is not served',
+      { match: { group: '', version: 'v1', resource: 'pails' } },
+      'UnknownResource',
+      'serve pails.v1',
+    ],
+  ])('%s is not accepted, and says why', async (_what, changes, reason, message) => {
+    const { judgement, said, messages } = await judged(changes, undefined, false);
+    expect(judgement.rule).toBeUndefined();
+    expect(said).toEqual({
+      ...{ Accepted: `False ${reason}`, Ready: `False ${reason}` },
+      ...{ Permitted: 'Unknown NotAccepted', Watching: 'False NotWatching' },
+    });
+    expect(messages.Accepted).toContain(message);
+    expect(messages.Ready).toBe(messages.Accepted);
+  });
+
+  it('that may not do all it needs is accepted, and names the verbs that are missing (K19)', async () => {
+    const { judgement, said, messages } = await judged({}, ({ lacks }) => void lacks.set(KIND, ['list', 'patch']));
+    expect(judgement.rule).toBeDefined();
+    expect(said).toMatchObject({
+      Accepted: 'True Accepted',
+      Permitted: 'False MissingVerbs',
+      Ready: 'False MissingVerbs',
+    });
+    expect(messages.Permitted).toBe('may not list, patch');
+    expect(VERBS).toEqual(['get', 'list', 'watch', 'patch']);
+  });
+
+  it('whose proof is weak works, and says so', async () => {
+    const tags = { owner: "object.metadata.namespace + '/' + object.metadata.name" };
+    const { said } = await judged({ ownership: { tags } });
+    expect(said).toMatchObject({ Accepted: 'True OwnershipWeak', Ready: 'True Ready' });
+  });
+
+  it('whose kind is not being watched is not ready', async () => {
+    const { said } = await judged({}, undefined, false);
+    expect(said).toMatchObject({
+      Accepted: 'True Accepted',
+      Watching: 'False NotWatching',
+      Ready: 'False NotWatching',
+    });
+  });
+
+  it('that nobody could ask about is not judged', async () => {
+    const fails = ({ fails: failing }: FakeKinds) => void failing.set(KIND, new ApiError('discovering', 503));
+    await expect(judged({}, fails)).rejects.toThrow('discovering: HTTP 503');
+  });
+});
+
+describe('a rule that is not ready', () => {
+  it('recovers by itself when its kind comes, and says so when it goes again (K8)', async () => {
+    const scene = await RuleScene.start({ prepare: ({ kinds }) => void kinds.served.delete(KIND) });
+    await scene.apply();
+    await scene.create('logs', { finalizers: [] });
+    expect(scene.said('Ready')).toBe('False UnknownResource');
+    expect(scene.rule()?.metadata.labels).toBeUndefined();
+    scene.kinds.served.set(KIND, { kind: 'Bucket', namespaced: true });
+    await scene.clock.advance(REJUDGE_MS + 2_000);
+    expect(scene.said('Ready')).toBe('True Ready');
+    expect(scene.finalizers('logs')).toEqual([ENTRY]);
+    scene.kinds.served.delete(KIND);
+    await scene.clock.advance(RECHECK_MS + 2_000);
+    expect(scene.said('Ready')).toBe('False UnknownResource');
+    expect(scene.book.named(RULE)?.notAccepted).toContain('does not serve buckets.v1.storage.example.com');
+    scene.kinds.served.set(KIND, { kind: 'Bucket', namespaced: true });
+    await scene.clock.advance(REJUDGE_MS + 2_000);
+    expect(scene.book.named(RULE)?.notAccepted).toBeUndefined();
+    expect(scene.said('Ready')).toBe('True Ready');
+  });
+
+  it('recovers by itself when its handler gets a queue', async () => {
+    const scene = await RuleScene.start({ prepare: ({ handlers }) => handlers.clear() });
+    await scene.apply();
+    expect(scene.said('Ready')).toBe('False NoQueue');
+    scene.handlers.add(HANDLER);
+    await scene.clock.advance(REJUDGE_MS + 2_000);
+    expect(scene.said('Ready')).toBe('True Ready');
+  });
+
+  it('recovers by itself when it is granted what it lacked, and only then gets its label (K19)', async () => {
+    const scene = await RuleScene.start({ prepare: ({ kinds }) => void kinds.lacks.set(KIND, ['patch']) });
+    await scene.apply();
+    expect(scene.said('Permitted')).toBe('False MissingVerbs');
+    expect(scene.rule()?.metadata.labels).toBeUndefined();
+    scene.kinds.lacks.clear();
+    await scene.clock.advance(REJUDGE_MS + 2_000);
+    expect(scene.said('Permitted')).toBe('True Permitted');
+    expect(scene.rule()?.metadata.labels).toBeDefined();
+  });
+
+  it('is seen to have lost a right within minutes, and loses its label', async () => {
+    const scene = await RuleScene.start();
+    await scene.apply();
+    scene.kinds.lacks.set(KIND, ['watch']);
+    await scene.clock.advance(RECHECK_MS + 2_000);
+    expect(scene.said('Ready')).toBe('False MissingVerbs');
+    expect(scene.rule()?.metadata.labels).toEqual({});
+  });
+
+  it('says within seconds that its kind is not being watched any more, and that it is again (K17)', async () => {
+    const scene = await RuleScene.start();
+    await scene.apply();
+    scene.cluster.refused.set('storage.example.com/buckets', 403);
+    scene.cluster.endWatches(new ApiError('watching', 403));
+    await scene.clock.advance(11_000);
+    expect(scene.said('Ready')).toBe('False NotWatching');
+    scene.cluster.refused.clear();
+    await scene.clock.advance(60_000);
+    expect(scene.said('Ready')).toBe('True Ready');
+  });
+
+  it('is judged again soon when the API server could not be asked, its last judgement in force meanwhile', async () => {
+    const scene = await RuleScene.start();
+    await scene.apply();
+    scene.kinds.fails.set(KIND, new ApiError('discovering', 503));
+    await scene.apply({ options: { a: 1 } });
+    expect(scene.book.named(RULE)?.generation).toBe(1);
+    expect(scene.said('Ready')).toBe('True Ready');
+    expect(scene.condition('Ready')?.observedGeneration).toBe(1);
+    scene.kinds.fails.clear();
+    await scene.clock.advance(31_000);
+    expect(scene.book.named(RULE)?.generation).toBe(2);
+    expect(scene.condition('Ready')?.observedGeneration).toBe(2);
+  });
+
+  it.each<[string, SpecChanges]>([
+    ['broken', { target: { a: 'object.' } }],
+    ['unknown', { match: { ...BUCKETS, resource: 'pails' } }],
+    ['without a queue', { handler: 'nobody' }],
+    ['refused by the API server', { match: { group: '', version: 'v1', resource: 'configmaps' } }],
+  ])('(%s) stops no other (P10)', async (_what, changes) => {
+    const scene = await RuleScene.start({ prepare: ({ cluster }) => void cluster.refused.set('/configmaps', 403) });
+    await scene.apply(changes, OTHER);
+    await scene.apply();
+    await scene.create('logs');
+    await scene.delete('logs');
+    expect(scene.said('Ready', OTHER)).toMatch(/^False /);
+    expect(scene.said('Ready')).toBe('True Ready');
+    expect(await scene.answer('logs')).toBe(true);
+    expect(scene.cluster.peek('logs')).toBeUndefined();
+  });
+});

@@ -1,0 +1,159 @@
+/*
+ * Rules that cannot work (yet), on a real API server: each says why in its conditions while the others go on, and recovers
+ * by itself when what it lacked is there. The tests run side by side, as a rule is judged anew only every few seconds.
+ */
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
+import { logFailures, startSite, type TestSite } from '../support/site.ts';
+import { type Hands, handsOf } from '../support/site-hands.ts';
+import { definitionOf } from '../support/site-kind.ts';
+import { queuesOf } from '../support/site-queues.ts';
+import { type Rights, rightsOf } from '../support/site-rights.ts';
+import { type SiteRules, siteRulesOf } from '../support/site-rules.ts';
+import { type Thing, type Things, thingsOf } from '../support/site-things.ts';
+
+/** A rule is judged anew every 15 s, and its kind is then listed. */
+const RECOVERS_WITHIN = 40_000;
+
+let site: TestSite;
+let rules: SiteRules;
+let things: Things;
+let hands: Hands;
+let rights: Rights;
+let bridge: BridgeProcess;
+logFailures(() => site);
+
+beforeAll(async () => {
+  site = await startSite({ name: 'recovering', handlers: ['by-hand'] });
+  [rules, things] = [siteRulesOf(site), thingsOf(site)];
+  rights = rightsOf(site);
+  hands = handsOf(site, queuesOf(site), 'by-hand');
+  await rules.install();
+  bridge = await start();
+  await bridge.ready();
+});
+afterAll(async () => {
+  await rules?.removeAll();
+  await site?.stop();
+});
+
+const start = () =>
+  site.startBridgeOverApi({ kinds: ['latecomers', 'lockers'].map((resource) => ({ group: site.group, resource })) });
+
+const matching = (resource: string) => ({ match: { group: site.group, version: 'v1', resource } });
+/** Defines a kind of the site's group and makes an object of it. */
+async function comes(plural: string, kind: string): Promise<Thing> {
+  await site.admin.apply([definitionOf(site.group, { plural, kind })]);
+  const collection = `/apis/${site.group}/v1/namespaces/${site.namespace}/${plural}`;
+  return await things.create(collection, { apiVersion: `${site.group}/v1`, kind, metadata: { name: 'first' } });
+}
+
+/** Deleted and taken down. */
+async function goesThrough(thing: Thing, rule: string): Promise<void> {
+  await things.claimed(thing, rule);
+  await things.delete(thing);
+  await hands.finish(thing);
+  await things.gone(thing);
+}
+
+describe.concurrent('a rule', () => {
+  it('for a kind that is not there says UnknownResource, and recovers when the kind comes', async ({ expect }) => {
+    await rules.apply('recovering-unknown', rules.spec('recovering-unknown', matching('latecomers')));
+
+    const name = `latecomers.v1.${site.group}`;
+    const wanted = { status: 'False', reason: 'UnknownResource', message: name } as const;
+    await rules.says('recovering-unknown', 'Accepted', wanted);
+    await rules.says('recovering-unknown', 'Ready', wanted);
+    expect((await rules.found('recovering-unknown')).metadata.labels).toEqual({});
+
+    const thing = await comes('latecomers', 'Latecomer');
+    await rules.ready('recovering-unknown', RECOVERS_WITHIN);
+    await goesThrough(thing, 'recovering-unknown');
+  });
+
+  it('K19 for a kind that the bridge may not touch names the verbs, and recovers when they are given', async ({
+    expect,
+  }) => {
+    const [none, some] = ['recovering-forbidden', 'recovering-readonly'];
+    const [vault, safe] = [await comes('vaults', 'Vault'), await comes('safes', 'Safe')];
+    await rights.grant('safes', ['get', 'list', 'watch']);
+    await rules.apply(none, rules.spec(none, matching('vaults')));
+    await rules.apply(some, rules.spec(some, matching('safes')));
+
+    const forbidden = { status: 'False', reason: 'MissingVerbs' } as const;
+    await rules.says(none, 'Permitted', { ...forbidden, message: 'may not get, list, watch, patch' });
+    await rules.says(some, 'Permitted', { ...forbidden, message: 'may not patch' });
+    for (const name of [none, some]) {
+      await rules.says(name, 'Ready', forbidden);
+      expect((await rules.found(name)).metadata.labels).toEqual({});
+      expect(await rules.printed(name)).toMatchObject({ Ready: 'False', Reason: 'MissingVerbs' });
+    }
+
+    for (const resource of ['vaults', 'safes']) await rights.grant(resource);
+    await Promise.all([none, some].map((name) => rules.ready(name, RECOVERS_WITHIN)));
+    await Promise.all([goesThrough(vault, none), goesThrough(safe, some)]);
+  });
+
+  it('for a handler without a queue says NoQueue, and is in force when another one is named', async ({ expect }) => {
+    await rules.apply('recovering-queueless', rules.spec('recovering-queueless', { handler: 'nobody' }));
+
+    const wanted = { status: 'False', reason: 'NoQueue', message: 'nobody' } as const;
+    await rules.says('recovering-queueless', 'Accepted', wanted);
+
+    const restored = {
+      labels: { rule: 'recovering-queueless' },
+      finalizers: ['finalizer-bridge.dev/recovering-queueless'],
+    };
+    const thing = await things.bucket('restored', restored);
+    await things.delete(thing);
+    const said = await things.says(thing, 'recovering-queueless', 'RuleNotAccepted');
+    expect(said).toMatchObject({ phase: 'Held', message: expect.stringContaining('nobody') });
+    await rules.apply('recovering-queueless', rules.spec('recovering-queueless'));
+    await rules.ready('recovering-queueless');
+    await hands.finish(thing);
+    await things.gone(thing);
+  });
+
+  it('whose ownership is bound to nothing is not accepted', async () => {
+    const ownership = { tags: { team: 'object.kind' } };
+
+    await rules.apply('recovering-unbound', rules.spec('recovering-unbound', { ownership }));
+
+    await rules.says('recovering-unbound', 'Accepted', { status: 'False', reason: 'OwnershipNotBound' });
+    await rules.says('recovering-unbound', 'Permitted', { status: 'Unknown', reason: 'NotAccepted' });
+  });
+});
+
+it('P10 a bridge that starts among broken rules is ready, and works for the one that is sound', async () => {
+  await bridge.stop();
+  await rules.apply('recovering-nowhere', rules.spec('recovering-nowhere', matching('nothings')));
+  await rules.apply('recovering-queueless', rules.spec('recovering-queueless', { handler: 'nobody' }));
+  await rules.apply('recovering-sound', rules.spec('recovering-sound'));
+  const thing = await things.bucket('sound', { labels: { rule: 'recovering-sound' } });
+
+  bridge = await start();
+
+  await bridge.ready();
+  await rules.ready('recovering-sound');
+  await goesThrough(thing, 'recovering-sound');
+  await rules.says('recovering-nowhere', 'Ready', { status: 'False', reason: 'UnknownResource' });
+});
+
+it('a rule that is broken with work pending: after a restart the object still says so, and finishes when it is mended', async () => {
+  const rule = 'recovering-broken';
+  const thing = await comes('lockers', 'Locker');
+  await rules.apply(rule, rules.spec(rule, matching('lockers')));
+  await rules.ready(rule);
+  await things.claimed(thing, rule);
+  await rules.apply(rule, rules.spec(rule, { ...matching('lockers'), target: { bucket: 'object.metadata.(' } }));
+  await rules.says(rule, 'Accepted', { status: 'False', reason: 'Invalid' });
+  await bridge.stop();
+  await things.delete(thing);
+
+  bridge = await start();
+
+  await things.says(thing, rule, 'RuleNotAccepted');
+  await rules.apply(rule, rules.spec(rule, matching('lockers')));
+  await hands.finish(thing);
+  await things.gone(thing);
+});

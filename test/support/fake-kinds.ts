@@ -1,0 +1,39 @@
+/*
+ * The kinds that the tests of rules are about, and a Kinds port over plain data: what is served, which rights are lacking,
+ * and what asking throws.
+ */
+import { kindKey } from '../../bridge/kind-key.ts';
+import type { KindFacts, KindRef, Kinds } from '../../bridge/ports.ts';
+import { BUCKETS } from './bridge-builders.ts';
+
+/** More kinds than one: of the same group, of core, and without a namespace. */
+export const VOLUMES: KindRef = { ...BUCKETS, resource: 'volumes' };
+export const CONFIG_MAPS: KindRef = { group: '', version: 'v1', resource: 'configmaps' };
+
+/** The fake port. */
+export class FakeKinds implements Kinds {
+  readonly served = new Map<string, KindFacts>(
+    [BUCKETS, VOLUMES, CONFIG_MAPS, { group: '', version: 'v1', resource: 'namespaces' }].map((kind) => [
+      kindKey(kind),
+      { kind: kind.resource, namespaced: kind.resource !== 'namespaces' },
+    ]),
+  );
+  /** Verbs that are lacking, by kind. */
+  readonly lacks = new Map<string, readonly string[]>();
+  /** What asking about a kind throws. */
+  readonly fails = new Map<string, Error>();
+  /** How often was asked what a kind is. */
+  asked = 0;
+
+  async describe(kind: KindRef): Promise<KindFacts | undefined> {
+    this.asked += 1;
+    const failure = this.fails.get(kindKey(kind));
+    if (failure !== undefined) throw failure;
+    return this.served.get(kindKey(kind));
+  }
+
+  async lacking(kind: KindRef, verbs: readonly string[]): Promise<readonly string[]> {
+    const lacks = this.lacks.get(kindKey(kind)) ?? [];
+    return verbs.filter((verb) => lacks.includes(verb));
+  }
+}

@@ -1,0 +1,51 @@
+/*
+ * How the fake API server keeps objects: keys by kind and name, what a subresource lets through, generations.
+ * Pure; used by fake-cluster.ts.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { KindRef, KubeObject, ObjectMeta } from '../../bridge/ports.ts';
+
+/** Only this one has a status subresource, as its definition says. */
+const RULES = 'finalizer-bridge.dev/teardownrules';
+
+/** A kind whatever its version: an object can be had in any. */
+export function typeOf({ group, resource }: Pick<KindRef, 'group' | 'resource'>): string {
+  return `${group}/${resource}`;
+}
+
+export function isRules(kind: KindRef): boolean {
+  return typeOf(kind) === RULES;
+}
+
+export function keyOf(kind: KindRef, name: string): string {
+  return `${typeOf(kind)}/${name}`;
+}
+
+export function kindWord({ resource }: KindRef): string {
+  return resource === 'buckets' ? 'Bucket' : resource;
+}
+
+interface Write {
+  readonly before: KubeObject;
+  readonly after: KubeObject;
+  readonly subresource: 'status' | undefined;
+}
+
+/** What of a patched object is stored: only the status through the subresource, and without it everything else. */
+export function throughSubresource(kind: KindRef, { before, after, subresource }: Write): KubeObject {
+  if (!isRules(kind)) return after;
+  const { status: _, ...rest } = subresource === 'status' ? before : after;
+  const { status } = subresource === 'status' ? after : before;
+  return status === undefined ? rest : { ...rest, status };
+}
+
+/** A generation counts the changes of a spec. */
+export function generationMoved(before: KubeObject | undefined, after: KubeObject): KubeObject {
+  const { metadata } = after;
+  if (before === undefined || !('generation' in metadata) || isDeepStrictEqual(before.spec, after.spec)) return after;
+  const moved: ObjectMeta & { readonly generation: number } = {
+    ...metadata,
+    generation: Number(metadata.generation) + 1,
+  };
+  return { ...after, metadata: moved };
+}
