@@ -207,6 +207,17 @@ describe('a withdrawal does not wait', () => {
     expect(begun.requests).toEqual([]);
   });
 
+  it('for a queue: a gone for what was sent before counts under a rule that may send nothing more', async () => {
+    const first = await scene('a');
+    await first.deleteRule();
+    await first.stop();
+    const second = await RuleScene.start({ world: first, prepare: ({ handlers }) => handlers.clear() });
+    await second.clock.advance(1_000);
+    expect(second.standing('a')).toBe('Held RuleNotAccepted');
+    expect(await second.answer('a')).toBe(true);
+    expect(second.cluster.peek('a')).toBeUndefined();
+  });
+
   it('for anything when the rule never got our finalizer: it is gone, and forgotten', async () => {
     const begun = await RuleScene.start();
     begun.cluster.before = ({ verb, name }) => {
@@ -225,8 +236,10 @@ it('a withdrawal without the lease changes nothing (V3)', async () => {
   const begun = await scene();
   await begun.create('a');
   begun.holdsLease = false;
+  const before = begun.cluster.count('patch');
   await begun.deleteRule();
   await begun.clock.advance(FOREVER);
+  expect(begun.cluster.count('patch')).toBe(before);
   expect(begun.finalizers('a')).toEqual([ENTRY]);
   expect(begun.rule()?.metadata.finalizers).toEqual([WITHDRAWAL_FINALIZER]);
   begun.holdsLease = true;
