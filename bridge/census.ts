@@ -7,10 +7,14 @@ import { ApiError, type Cluster, type KindRef, type ObjectMeta } from './ports.t
 
 const PAGE = 500;
 
-/** Who carries an entry. `unserved`: the kind is not there any more, so nobody does. */
+/**
+ * Who carries an entry. `unserved`: the kind is not there any more, so nobody does. `otherVersion`: it is, in a version that
+ * the rule does not name.
+ */
 export type Count =
   | { readonly kind: 'counted'; readonly live: readonly ObjectMeta[]; readonly deleting: number }
   | { readonly kind: 'unserved' }
+  | { readonly kind: 'otherVersion' }
   | { readonly kind: 'forbidden' };
 
 /** Counts the objects of a kind that carry an entry; throws ApiError for what another try may mend. */

@@ -18,6 +18,7 @@ const REVIEWS = { group: 'authorization.k8s.io', version: 'v1', resource: 'selfs
 export function createKinds(http: Http): Kinds {
   return {
     describe: (kind) => describeKind(http, kind),
+    isServed: (kind) => isServed(http, kind),
     async lacking(kind, verbs) {
       const allowed = await Promise.all(verbs.map((verb) => isAllowed(http, kind, verb)));
       return verbs.filter((_, index) => !allowed[index]);

@@ -126,6 +126,8 @@ export interface KindFacts {
 export interface Kinds {
   /** undefined: it does not serve the kind. */
   describe(kind: KindRef): Promise<KindFacts | undefined>;
+  /** Whether it serves the kind in any version; while it does not, no object of it can be there. */
+  isServed(kind: Pick<KindRef, 'group' | 'resource'>): Promise<boolean>;
   /** The verbs on a kind, in all namespaces, that this process lacks. */
   lacking(kind: KindRef, verbs: readonly string[]): Promise<readonly string[]>;
 }

@@ -96,9 +96,9 @@ async function sweep(options: WithdrawalOptions, rule: Rule, withdrawal: Withdra
   const { clock } = options;
   const { name } = rule;
   const { count, at, isNew } = await countCarriers(options, rule, withdrawal);
-  if (count.kind === 'forbidden') {
+  if (count.kind === 'forbidden' || count.kind === 'otherVersion') {
     withdrawal.cleanSince = undefined;
-    await say(options, name, ['NotPermitted', 'may not list the kind, so nobody can tell who still carries the entry']);
+    await say(options, name, UNCOUNTED[count.kind]);
     return clock.now() + LOOK_EVERY_MS;
   }
   if (count.kind === 'counted' && (count.live.length > 0 || count.deleting > 0)) {
@@ -129,14 +129,24 @@ async function countCarriers(
   const every = isHeldUp ? LOOK_SELDOM_MS : LOOK_EVERY_MS;
   if (counted !== undefined && clock.monotonic() - counted.at < every) return { ...counted, isNew: false };
   const at = clock.monotonic();
-  const isServed = (await kinds.describe(match)) !== undefined;
-  const count: Count = isServed ? await census(match, entryOf(name)) : { kind: 'unserved' };
+  const isThere = (await kinds.describe(match)) !== undefined;
+  const count: Count = isThere
+    ? await census(match, entryOf(name))
+    : { kind: (await kinds.isServed(match)) ? 'otherVersion' : 'unserved' };
   withdrawal.counted = { count, at };
   return { count, at, isNew: true };
 }
 
 /** Reason and message of WithdrawalBlocked. */
 type Said = readonly [reason: string, message: string];
+
+const UNCOUNTED: Readonly<Record<'forbidden' | 'otherVersion', Said>> = {
+  forbidden: ['NotPermitted', 'may not list the kind, so nobody can tell who still carries the entry'],
+  otherVersion: [
+    'VersionNotServed',
+    "the rule's version of the kind is not served, others are: serve it again to withdraw",
+  ],
+};
 
 function blockedBy(
   { pendings }: WithdrawalOptions,

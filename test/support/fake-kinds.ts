@@ -32,6 +32,10 @@ export class FakeKinds implements Kinds {
     return this.served.get(kindKey(kind));
   }
 
+  async isServed({ group, resource }: Pick<KindRef, 'group' | 'resource'>): Promise<boolean> {
+    return [...this.served.keys()].some((key) => key.startsWith(`${group}/`) && key.endsWith(`/${resource}`));
+  }
+
   async lacking(kind: KindRef, verbs: readonly string[]): Promise<readonly string[]> {
     const lacks = this.lacks.get(kindKey(kind)) ?? [];
     return verbs.filter((verb) => lacks.includes(verb));
