@@ -26,18 +26,16 @@ const STOP_WITHIN_MS = 20_000;
 const USAGE = 'usage: bridge --config FILE';
 const KUBE_SYSTEM = { group: '', version: 'v1', resource: 'namespaces', name: 'kube-system' };
 
-interface Running {
-  readonly bridge: Bridge;
-  readonly server: Server;
-  /** Where rules come from the API. */
-  readonly keeper: RuleKeeper | undefined;
-}
-
 /** One process per cluster: nothing else may act, so the right to act is never lost. */
 const soleLease: Lease = { holds: () => true };
 
 /** What a start has brought up so far; the server answers before the API server does. */
-type Starting = { -readonly [part in keyof Running]?: Running[part] };
+interface Starting {
+  bridge?: Bridge;
+  server?: Server;
+  /** Where rules come from the API. */
+  keeper?: RuleKeeper;
+}
 
 async function start(config: Config, log: Log, starting: Starting): Promise<void> {
   const clock = realClock;

@@ -18,6 +18,7 @@ interface Refused {
 /** The rules, and why some that exist are not in force. */
 export class RuleBook {
   readonly #byName = new Map<string, Rule>();
+  #byKind: ReadonlyMap<string, readonly Rule[]> | undefined;
   /** Rules of which no generation was ever accepted. */
   readonly #neverAccepted = new Map<string, Refused>();
   readonly #listeners: RuleListener[] = [];
@@ -49,9 +50,10 @@ export class RuleBook {
     return rule?.match.group === group && rule.match.resource === resource ? rule : undefined;
   }
 
+  /** The rules for a kind. Asked for every object that a watch shows, so computed once per change. */
   ofKind(kind: KindRef): readonly Rule[] {
-    const key = kindKey(kind);
-    return this.rules.filter(({ match }) => kindKey(match) === key);
+    this.#byKind ??= Map.groupBy(this.#byName.values(), ({ match }) => kindKey(match));
+    return this.#byKind.get(kindKey(kind)) ?? [];
   }
 
   /** Why a rule that exists has no accepted generation; undefined when there is no such rule. */
@@ -87,6 +89,7 @@ export class RuleBook {
   }
 
   #tell(...change: Parameters<RuleListener>): void {
+    this.#byKind = undefined;
     for (const listener of this.#listeners) listener(...change);
   }
 }

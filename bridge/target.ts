@@ -30,7 +30,19 @@ export type OwnershipRule = { readonly tags: Expressions } | { readonly none: tr
 
 /** Evaluates all target expressions; `invalid` of any key beats `missing` of another. */
 export function evaluateTarget(expressions: Expressions, object: Prepared): TargetOutcome {
-  const target: Record<string, CelValue> = {};
+  const outcome = evaluateAll(expressions, object, faultOf);
+  return outcome.kind === 'values' ? found(outcome.values) : outcome;
+}
+
+type Values = { readonly kind: 'values'; readonly values: Readonly<Record<string, CelValue>> };
+
+/** Evaluates expressions by key; the first `invalid`, else the first `missing`, else all their values. */
+function evaluateAll(
+  expressions: Expressions,
+  object: Prepared,
+  faultIn: (value: CelValue) => string | undefined,
+): Values | Missing | Invalid {
+  const values: Record<string, CelValue> = {};
   let missing: Missing | undefined;
   for (const [key, expression] of Object.entries(expressions)) {
     const outcome = expression.evaluate(object);
@@ -39,14 +51,14 @@ export function evaluateTarget(expressions: Expressions, object: Prepared): Targ
       missing ??= { kind: 'missing', key, detail: outcome.detail };
       continue;
     }
-    const fault = faultOf(outcome.value);
+    const fault = faultIn(outcome.value);
     if (fault !== undefined) return { kind: 'invalid', key, detail: fault };
-    target[key] = outcome.value;
+    values[key] = outcome.value;
   }
-  return missing ?? found(target);
+  return missing ?? { kind: 'values', values };
 }
 
-function found(target: Record<string, CelValue>): TargetOutcome {
+function found(target: Readonly<Record<string, CelValue>>): TargetOutcome {
   const bytes = utf8Bytes(JSON.stringify(target));
   if (bytes > TARGET_MAX_BYTES) {
     const key = Object.keys(target).reduce((left, right) =>
@@ -115,20 +127,12 @@ export function evaluateOwnership(ownership: OwnershipRule, object: Prepared, na
 
 /** Evaluates the values of ownership tags, bound to the object or not. */
 export function evaluateTags(expressions: Expressions, object: Prepared): OwnershipOutcome {
-  const tags: Record<string, string> = {};
-  let missing: Missing | undefined;
-  for (const [key, expression] of Object.entries(expressions)) {
-    const outcome = expression.evaluate(object);
-    if (outcome.kind === 'invalid') return { kind: 'invalid', key, detail: outcome.detail };
-    if (outcome.kind === 'missing') {
-      missing ??= { kind: 'missing', key, detail: outcome.detail };
-      continue;
-    }
-    const fault = faultOfTag(outcome.value);
-    if (fault !== undefined) return { kind: 'invalid', key, detail: fault };
-    if (typeof outcome.value === 'string') tags[key] = outcome.value;
-  }
-  return missing ?? { kind: 'found', ownership: { tags } };
+  const outcome = evaluateAll(expressions, object, faultOfTag);
+  if (outcome.kind !== 'values') return outcome;
+  const tags = Object.entries(outcome.values).flatMap(([key, value]) =>
+    typeof value === 'string' ? [[key, value]] : [],
+  );
+  return { kind: 'found', ownership: { tags: Object.fromEntries(tags) } };
 }
 
 function faultOfTag(value: CelValue): string | undefined {
