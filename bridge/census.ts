@@ -3,9 +3,8 @@
  * not proof that nobody is left, since entries may have been put on by an admission policy a moment ago (K25).
  */
 import { hasEntry } from './finalizer.ts';
-import { ApiError, type Cluster, type KindRef, type ObjectMeta } from './ports.ts';
-
-const PAGE = 500;
+import { listAll } from './listing.ts';
+import type { Cluster, KindRef, ObjectMeta } from './ports.ts';
 
 /**
  * Who carries an entry. `unserved`: the kind is not there any more, so nobody does. `otherVersion`: it is, in a version that
@@ -25,20 +24,11 @@ export function createCensus(cluster: Cluster): Census {
   return async (kind, entry) => {
     const live: ObjectMeta[] = [];
     let deleting = 0;
-    let next: string | undefined;
-    try {
-      do {
-        const page = await cluster.list(kind, { limit: PAGE, next });
-        const carriers = page.items.filter((meta) => hasEntry(meta, entry));
-        live.push(...carriers.filter(({ deletionTimestamp }) => deletionTimestamp === undefined));
-        deleting += carriers.filter(({ deletionTimestamp }) => deletionTimestamp !== undefined).length;
-        ({ next } = page);
-      } while (next !== undefined);
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return { kind: 'unserved' };
-      if (error instanceof ApiError && error.status === 403) return { kind: 'forbidden' };
-      throw error;
-    }
-    return { kind: 'counted', live, deleting };
+    const listed = await listAll(cluster, kind, (meta) => {
+      if (!hasEntry(meta, entry)) return;
+      if (meta.deletionTimestamp === undefined) live.push(meta);
+      else deleting += 1;
+    });
+    return listed === 'listed' ? { kind: 'counted', live, deleting } : { kind: listed };
   };
 }

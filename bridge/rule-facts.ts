@@ -69,6 +69,12 @@ export const REFUSED_KINDS = [
   ...['certificates.k8s.io/certificatesigningrequests', `${RULE_GROUP}/*`, 'admissionregistration.k8s.io/*'],
   ...['apiextensions.k8s.io/*', 'authentication.k8s.io/*', 'authorization.k8s.io/*'],
 ] as const;
+const REFUSED: ReadonlySet<string> = new Set(REFUSED_KINDS);
+
+/** Whether no rule may hold a kind. */
+export function isRefusedKind({ group, resource }: { readonly group: string; readonly resource: string }): boolean {
+  return REFUSED.has(`${group}/${resource}`) || REFUSED.has(`${group}/*`);
+}
 
 /** A text with a shape, and what is said of one that has another. Shapes mean the same in JavaScript and in RE2. */
 export interface TextFact {

@@ -26,9 +26,9 @@ import {
   type DurationFact,
   ENTRY_PREFIX,
   FAULTS,
+  isRefusedKind,
   isText,
   OPTIONS_MAX_BYTES,
-  REFUSED_KINDS,
   RULE_API_VERSION,
   RULE_KIND,
   SELECTOR_MAX,
@@ -41,8 +41,6 @@ import {
 import { bindingOf, canTravel, evaluatePolicy, evaluateTags, evaluateTarget } from './target.ts';
 
 export { ENTRY_PREFIX, OPTIONS_MAX_BYTES, RULE_API_VERSION, TAGS_MAX } from './rule-facts.ts';
-
-const REFUSED: ReadonlySet<string> = new Set(REFUSED_KINDS);
 
 /** A text of a known shape. */
 function text(fact: TextFact) {
@@ -126,7 +124,7 @@ function matchWith<Selector extends z.ZodMiniType>(namespaceSelector: Selector) 
 
 function isRefused(match: unknown): boolean {
   const { data } = kind.safeParse(match);
-  return data !== undefined && (REFUSED.has(`${data.group}/${data.resource}`) || REFUSED.has(`${data.group}/*`));
+  return data !== undefined && isRefusedKind(data);
 }
 
 function nameOfKind(input: unknown): string {

@@ -14,23 +14,19 @@ import type { RuleBook } from './rule-book.ts';
 import { type Judgement, whyRefused } from './rule-judge.ts';
 import { updateStatus } from './rule-status.ts';
 import { ruleFromObject } from './rules.ts';
+import { injectsFor, type Settling, sawCarriers, sawNobody } from './settling.ts';
 import { standInFor } from './stand-in.ts';
 import { type Condition, markRule, matchOf, rulePath, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
 
-/** How long an admission policy may go on injecting after its rule was deleted (FACTS A5, with room). */
-export const SETTLE_MS = 60_000;
 /** How often the kind is listed: often while entries are coming off, seldom while what is pending is known to hold up. */
 const LOOK_EVERY_MS = 5_000;
 const LOOK_SELDOM_MS = 60_000;
 
 /** Where a withdrawal stands; times are monotonic ms. */
-export interface Withdrawal {
+export interface Withdrawal extends Settling {
   readonly uid: string;
-  readonly seenAt: number;
   /** The last list, and from when it was. */
   counted: { readonly count: Count; readonly at: number } | undefined;
-  /** When a list first showed no carrier; undefined before, and again when one showed some. */
-  cleanSince: number | undefined;
 }
 
 /** What withdrawing needs. */
@@ -65,10 +61,10 @@ export async function withdraw(
   const rule = inForce(options.book, object, judgement);
   if (!lease.holds()) return clock.now() + LOOK_EVERY_MS;
   await unmark(options, object.metadata);
-  const age = clock.monotonic() - withdrawal.seenAt;
-  if (age < SETTLE_MS) {
+  const settlesIn = injectsFor(withdrawal, clock.monotonic());
+  if (settlesIn > 0) {
     await say(options, name, ['Settling', 'waiting until no new object can get the entry']);
-    return clock.now() + SETTLE_MS - age;
+    return clock.now() + settlesIn;
   }
   return await sweep(options, rule, withdrawal);
 }
@@ -97,21 +93,20 @@ async function sweep(options: WithdrawalOptions, rule: Rule, withdrawal: Withdra
   const { name } = rule;
   const { count, at, isNew } = await countCarriers(options, rule, withdrawal);
   if (count.kind === 'forbidden' || count.kind === 'otherVersion') {
-    withdrawal.cleanSince = undefined;
+    sawCarriers(withdrawal);
     await say(options, name, UNCOUNTED[count.kind]);
     return clock.now() + LOOK_EVERY_MS;
   }
   if (count.kind === 'counted' && (count.live.length > 0 || count.deleting > 0)) {
-    withdrawal.cleanSince = undefined;
+    sawCarriers(withdrawal);
     if (isNew) options.release(rule, count.live);
     await say(options, name, blockedBy(options, name, { live: count.live.length, deleting: count.deleting }));
     return clock.now() + LOOK_EVERY_MS;
   }
-  withdrawal.cleanSince ??= at;
-  const cleanFor = at - withdrawal.cleanSince;
-  if (cleanFor < SETTLE_MS) {
+  const looksAgainIn = sawNobody(withdrawal, at);
+  if (looksAgainIn > 0) {
     await say(options, name, ['Settling', 'nobody carries the entry; looking once more in a minute']);
-    return clock.now() + Math.max(LOOK_EVERY_MS, withdrawal.cleanSince + SETTLE_MS - clock.monotonic());
+    return clock.now() + Math.max(LOOK_EVERY_MS, at + looksAgainIn - clock.monotonic());
   }
   await letGo(options, rule);
   return undefined;

@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../bridge/ports.ts';
+import { SETTLE_MS } from '../../bridge/settling.ts';
 import { TEARDOWN_RULES, WITHDRAWAL_FINALIZER } from '../../bridge/teardown-rules.ts';
-import { SETTLE_MS } from '../../bridge/withdrawal.ts';
 import { ENTRY, RULE } from '../support/bridge-builders.ts';
 import { ruleSpec } from '../support/rule-objects.ts';
 import { RuleScene } from '../support/rule-scene.ts';

@@ -3,7 +3,7 @@
  * version is (P9). Other things that hold a withdrawal up are in withdrawal-blocked.test.ts.
  */
 import { expect, it } from 'vitest';
-import { SETTLE_MS } from '../../bridge/withdrawal.ts';
+import { SETTLE_MS } from '../../bridge/settling.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 
 const SERVED = 'storage.example.com/v1/buckets';

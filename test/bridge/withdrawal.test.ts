@@ -5,8 +5,8 @@
 import { describe, expect, it } from 'vitest';
 import { INJECTS_LABEL } from '../../bridge/injects.ts';
 import { ApiError } from '../../bridge/ports.ts';
+import { SETTLE_MS } from '../../bridge/settling.ts';
 import { TEARDOWN_RULES, WITHDRAWAL_FINALIZER } from '../../bridge/teardown-rules.ts';
-import { SETTLE_MS } from '../../bridge/withdrawal.ts';
 import { counts, ENTRY, RULE } from '../support/bridge-builders.ts';
 import { VOLUMES } from '../support/fake-kinds.ts';
 import { settled } from '../support/manual-clock.ts';
