@@ -12,7 +12,7 @@ const KEPT_MS = 60_000;
 export interface Credentials {
   readonly origin: string;
   readonly prefix: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | string[]>>;
   readonly dispatcher: Dispatcher;
 }
 
@@ -22,17 +22,57 @@ export interface CredentialSource {
   renewed(): Promise<Credentials>;
 }
 
+/** What is chosen from a kubeconfig instead of what it says itself; undefined leaves it. */
+export interface Choice {
+  readonly context?: string | undefined;
+  readonly cluster?: string | undefined;
+  readonly user?: string | undefined;
+}
+
 /**
  * Loads a kubeconfig: the given file, else what the library finds (KUBECONFIG, home, in-cluster).
- * @throws Error when there is no cluster in it.
+ * @throws Error when there is no cluster in it, or not what was chosen.
  */
-export function loadKubeConfig(file: string | undefined): KubeConfig {
+export function loadKubeConfig(file: string | undefined, choice: Choice = {}): KubeConfig {
+  const place = `loading kubeconfig ${file ?? '(default)'}`;
   const config = new KubeConfig();
-  if (file === undefined) config.loadFromDefault();
-  else config.loadFromFile(file);
-  if (config.getCurrentCluster() === null)
-    throw new Error(`loading kubeconfig ${file ?? '(default)'}: it names no cluster`);
+  try {
+    if (file === undefined) config.loadFromDefault();
+    else config.loadFromFile(file);
+  } catch (cause) {
+    throw new Error(`${place}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+  choose(config, choice, place);
+  if (config.getCurrentCluster() === null) throw new Error(`${place}: it names no cluster`);
   return config;
+}
+
+function choose(config: KubeConfig, { context, cluster, user }: Choice, place: string): void {
+  if (context !== undefined) {
+    if (config.getContextObject(context) === null) throw new Error(`${place}: it has no context ${context}`);
+    config.setCurrentContext(context);
+  }
+  if (cluster === undefined && user === undefined) return;
+  if (cluster !== undefined && config.getCluster(cluster) === null)
+    throw new Error(`${place}: it has no cluster ${cluster}`);
+  if (user !== undefined && config.getUser(user) === null) throw new Error(`${place}: it has no user ${user}`);
+  const base = config.getContextObject(config.getCurrentContext());
+  const name = 'chosen by flags';
+  config.addContext({
+    ...{ ...base, name },
+    cluster: cluster ?? base?.cluster ?? '',
+    user: user ?? base?.user ?? '',
+  });
+  config.setCurrentContext(name);
+}
+
+/** The same credentials with more headers. */
+export function withHeaders(source: CredentialSource, headers: Credentials['headers']): CredentialSource {
+  const more = async (credentials: Promise<Credentials>): Promise<Credentials> => {
+    const known = await credentials;
+    return { ...known, headers: { ...known.headers, ...headers } };
+  };
+  return { current: () => more(source.current()), renewed: () => more(source.renewed()) };
 }
 
 /** Credentials from a kubeconfig. */

@@ -5,7 +5,6 @@
 import type { Dispatcher } from 'undici';
 import * as z from 'zod/mini';
 import type { CredentialSource, Credentials } from './cluster-credentials.ts';
-import type { Metrics } from './metrics.ts';
 import { ApiError } from './ports.ts';
 
 const notFound = z.object({ reason: z.literal('NotFound'), details: z.object({ name: z.string() }) });
@@ -36,9 +35,16 @@ export interface Http {
   ask(call: Call): Promise<Answer>;
 }
 
+/** What counts calls: the bridge's metrics. */
+interface CallCounter {
+  readonly apiCalls: { inc(labels: { readonly verb: string; readonly status: string }): void };
+}
+
 interface HttpOptions {
   readonly credentials: CredentialSource;
-  readonly metrics: Metrics;
+  readonly metrics: CallCounter;
+  /** How long an answer may take, in ms. */
+  readonly timeout?: number;
 }
 
 /** Creates the calls. */
@@ -57,20 +63,22 @@ export function createHttp(options: HttpOptions): Http {
 }
 
 async function open(
-  { credentials, metrics }: HttpOptions,
+  { credentials, metrics, timeout = CALL_TIMEOUT_MS }: HttpOptions,
   call: Call,
   signal?: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {
+  const send = (current: Credentials) =>
+    current.dispatcher.request({ ...requestOf(current, call), ...waitingFor(timeout, signal) });
   const count = (status: number) => metrics.apiCalls.inc({ verb: call.method, status: String(status) });
   try {
-    const first = await send(await credentials.current(), call, signal);
+    const first = await send(await credentials.current());
     count(first.statusCode);
     if (first.statusCode !== 401) return first;
     // A rotated token: read it again, once (K14). A write is not repeated: whether it may still be done is asked anew.
     await first.body.dump();
     const renewed = await credentials.renewed();
     if (call.method === 'PATCH') throw new ApiError(call.doing, 401);
-    const second = await send(renewed, call, signal);
+    const second = await send(renewed);
     count(second.statusCode);
     return second;
   } catch (cause) {
@@ -80,8 +88,8 @@ async function open(
   }
 }
 
-function send(current: Credentials, call: Call, signal?: AbortSignal): Promise<Dispatcher.ResponseData> {
-  return current.dispatcher.request({
+function requestOf(current: Credentials, call: Call): Dispatcher.RequestOptions {
+  return {
     origin: current.origin,
     path: current.prefix + call.path,
     method: call.method,
@@ -91,11 +99,12 @@ function send(current: Credentials, call: Call, signal?: AbortSignal): Promise<D
       ...(call.contentType === undefined ? {} : { 'content-type': call.contentType }),
     },
     body: call.body ?? null,
-    headersTimeout: CALL_TIMEOUT_MS,
-    // A stream is silent for as long as nothing happens; its watchdog is the watcher's.
-    bodyTimeout: signal === undefined ? CALL_TIMEOUT_MS : 0,
-    signal: signal ?? null,
-  });
+  };
+}
+
+/** A stream is silent for as long as nothing happens; its watchdog is the watcher's. */
+function waitingFor(timeout: number, signal: AbortSignal | undefined) {
+  return { headersTimeout: timeout, bodyTimeout: signal === undefined ? timeout : 0, signal: signal ?? null };
 }
 
 /** Decodes the body of an answer; a body that no API server sends is an ApiError. */

@@ -16,6 +16,7 @@ import {
   type KubeObject,
   type ListPage,
   type ObjectPath,
+  type PageWanted,
   type PatchOperation,
   type PatchOutcome,
   type WatchFrame,
@@ -24,7 +25,7 @@ import { apiPath, decodeList, decodeMeta, decodeObject, kindPath, watchLine } fr
 
 /** The API server ends a watch after this long, in seconds; the restart is cheap. */
 const WATCH_SECONDS = 540;
-/** How our writes are signed in managedFields. */
+/** How the bridge's writes are signed in managedFields. */
 const FIELD_MANAGER = 'finalizer-bridge';
 const META_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 const META_LIST_ONLY = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
@@ -34,13 +35,15 @@ export interface ClusterOptions {
   readonly http: Http;
   readonly clock: Clock;
   readonly identity: string;
+  /** How writes are signed in managedFields; as the bridge unless told. */
+  readonly fieldManager?: string;
 }
 
 /** Creates the cluster port. */
-export function createCluster({ http, clock, identity }: ClusterOptions): Cluster {
+export function createCluster({ http, clock, identity, fieldManager = FIELD_MANAGER }: ClusterOptions): Cluster {
   return {
     get: (path) => getObject(http, path),
-    patch: (path, operations, subresource) => patchObject(http, path, { operations, subresource }),
+    patch: (path, operations, subresource) => patchObject(http, path, { operations, subresource, fieldManager }),
     list: (kind, page) => listMetadata(http, kind, page),
     watch: (kind, resourceVersion, signal) => watchMetadata(http, { kind, resourceVersion, signal }),
     recordEvent: (event) => recordEvent(http, event, { identity, now: clock.now() }),
@@ -58,12 +61,17 @@ async function getObject(http: Http, path: ObjectPath): Promise<KubeObject | und
 interface Patch {
   readonly operations: readonly PatchOperation[];
   readonly subresource: 'status' | undefined;
+  readonly fieldManager: string;
 }
 
-async function patchObject(http: Http, path: ObjectPath, { operations, subresource }: Patch): Promise<PatchOutcome> {
+async function patchObject(
+  http: Http,
+  path: ObjectPath,
+  { operations, subresource, fieldManager }: Patch,
+): Promise<PatchOutcome> {
   const call: Call = {
     method: 'PATCH',
-    path: `${apiPath(path)}${subresource === undefined ? '' : `/${subresource}`}?fieldManager=${FIELD_MANAGER}`,
+    path: `${apiPath(path)}${subresource === undefined ? '' : `/${subresource}`}?fieldManager=${fieldManager}`,
     accept: META_ONLY,
     contentType: 'application/json-patch+json',
     body: JSON.stringify(operations),
@@ -89,13 +97,9 @@ async function isMissing(http: Http, answer: Answer, { group, resource, name }: 
   return isObjectMissing(answer, name) || !(await isServed(http, { group, resource }));
 }
 
-async function listMetadata(
-  http: Http,
-  kind: KindRef,
-  { limit, next }: { readonly limit: number; readonly next?: string | undefined },
-): Promise<ListPage> {
+async function listMetadata(http: Http, kind: KindRef, { limit, next, namespace }: PageWanted): Promise<ListPage> {
   const query = new URLSearchParams({ limit: String(limit), ...(next === undefined ? {} : { continue: next }) });
-  const path = `${kindPath(kind)}?${query}`;
+  const path = `${kindPath(kind, namespace)}?${query}`;
   const call: Call = { method: 'GET', path, accept: META_LIST_ONLY, doing: `listing ${kind.resource}` };
   const answer = await http.ask(call);
   if (answer.status !== 200) throw refusal(call, answer);

@@ -75,6 +75,13 @@ export interface ListPage {
   readonly next?: string | undefined;
 }
 
+/** Which page of a list: after `next` of the one before, or the first. */
+export interface PageWanted {
+  readonly limit: number;
+  readonly next?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
 /** What goes into a Kubernetes Event about an object. */
 export interface EventInput {
   readonly object: { readonly apiVersion: string; readonly kind: string } & Pick<
@@ -92,6 +99,8 @@ export class ApiError extends Error {
   readonly status: number;
   /** From Retry-After, in ms. */
   readonly retryAfter: number | undefined;
+  /** What the server said, not clipped; empty when it said nothing. */
+  readonly body: string;
 
   constructor(
     doing: string,
@@ -103,6 +112,7 @@ export class ApiError extends Error {
     this.name = 'ApiError';
     this.status = status;
     this.retryAfter = detail.retryAfter;
+    this.body = detail.body ?? '';
   }
 }
 
@@ -112,7 +122,8 @@ export interface Cluster {
   patch(path: ObjectPath, operations: readonly PatchOperation[], subresource?: 'status'): Promise<PatchOutcome>;
   /** Without `resourceVersion`, begins with the objects as they are, ended by a bookmark with `synced`. */
   watch(kind: KindRef, resourceVersion: string | undefined, signal: AbortSignal): AsyncIterable<WatchFrame>;
-  list(kind: KindRef, page: { readonly limit: number; readonly next?: string | undefined }): Promise<ListPage>;
+  /** In all namespaces unless one is named. */
+  list(kind: KindRef, page: PageWanted): Promise<ListPage>;
   recordEvent(event: EventInput): Promise<void>;
 }
 

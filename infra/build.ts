@@ -1,6 +1,7 @@
 /*
  * Entry of `npm run build [bridge|functions|package]`: makes what is shipped. build/bridge is one module for the image,
- * build/functions one module per handler for Lambda, dist/ the npm package for those who write handlers.
+ * build/functions one module per handler for Lambda, dist/ the npm package: for those who write handlers, and the command
+ * line.
  * package.ts and the tests call the same functions. What comes next is infra/package.ts for the functions.
  */
 import { rm } from 'node:fs/promises';
@@ -25,6 +26,13 @@ export async function buildBridge(outDir = join(root, 'build/bridge')): Promise<
   return { outDir, bundles: [await bundle({ name: 'bridge', entry, outfile: join(outDir, 'main.mjs') })] };
 }
 
+/** Bundles the command line into `<outDir>/main.mjs`, which can be executed as it is. */
+export async function buildCli(outDir = join(root, 'dist/cli')): Promise<Bundles> {
+  const entry = { file: 'bridge/cli/main.ts' };
+  const outfile = join(outDir, 'main.mjs');
+  return { outDir, bundles: [await bundle({ name: 'cli', entry, outfile, isExecutable: true })] };
+}
+
 /** Bundles the functions into `<outDir>/<handler>/index.mjs`, each with its own handler only; all of them by default. */
 export async function buildFunctions(
   outDir = join(root, 'build/functions'),
@@ -39,11 +47,12 @@ export async function buildFunctions(
   return { outDir, bundles };
 }
 
-/** Compiles the npm package into `outDir`: JavaScript and types of its entrances, laid out as the sources are. */
+/** Makes the npm package in `outDir`: JavaScript and types of its entrances, laid out as the sources are, and the command line. */
 export async function buildPackage(outDir = join(root, 'dist')): Promise<void> {
   await rm(outDir, { recursive: true, force: true });
   const code = await runTool('tsc', ['-p', 'tsconfig.build.json', '--outDir', outDir]);
   if (code !== 0) throw new Error(`compiling the npm package: tsc ended with ${code}`);
+  await buildCli(join(outDir, 'cli'));
 }
 
 async function main(what: readonly string[]): Promise<number> {

@@ -1,6 +1,6 @@
 /*
  * Makes one self-contained, minified ES module of an entry and all that it really uses, with esbuild.
- * Called by build.ts for the bridge and for each function. Equal sources give equal bytes, wherever the tree lies.
+ * Called by build.ts for the bridge, the command line and each function. Equal sources give equal bytes, wherever the tree lies.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
@@ -11,6 +11,9 @@ const root = join(import.meta.dirname, '..');
 // Packages of CommonJS form call require() for Node's own modules; an ES module has none unless it makes one.
 const REQUIRE =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
+
+/** By this a shell finds the interpreter of a file that is executed. */
+const INTERPRETER = '#!/usr/bin/env node\n';
 
 /** What was made: the file, relative to the tree it was made from, and its size. */
 export interface Bundle {
@@ -30,13 +33,15 @@ export interface BundleRequest {
   readonly entry: { readonly file: string } | { readonly text: string };
   /** Absolute path of the module to write. */
   readonly outfile: string;
+  /** People start it by its name. */
+  readonly isExecutable?: boolean;
 }
 
 /**
  * Bundles and writes one module, its source map and the licence texts of what is in it.
  * @throws Error naming the bundle; esbuild's messages, each with its place, are its text
  */
-export async function bundle({ name, entry, outfile }: BundleRequest): Promise<Bundle> {
+export async function bundle({ name, entry, outfile, isExecutable = false }: BundleRequest): Promise<Bundle> {
   const source: BuildOptions =
     'file' in entry
       ? { entryPoints: [join(root, entry.file)] }
@@ -54,7 +59,7 @@ export async function bundle({ name, entry, outfile }: BundleRequest): Promise<B
     target: 'node22',
     // The ES module form of a package first: only that can be shaken.
     mainFields: ['module', 'main'],
-    banner: { js: REQUIRE },
+    banner: { js: isExecutable ? INTERPRETER + REQUIRE : REQUIRE },
     legalComments: 'external',
     sourcemap: 'external',
     write: false,
@@ -69,7 +74,7 @@ export async function bundle({ name, entry, outfile }: BundleRequest): Promise<B
   let bytes = 0;
   for (const { path, contents } of result.outputFiles) {
     const extra = basename(path).slice('module.mjs'.length);
-    await writeFile(`${outfile}${extra}`, contents);
+    await writeFile(`${outfile}${extra}`, contents, extra === '' && isExecutable ? { mode: 0o755 } : {});
     if (extra === '') bytes = contents.byteLength;
   }
   const inputs = Object.values(result.metafile.outputs).flatMap((output) => Object.entries(output.inputs));

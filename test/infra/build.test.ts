@@ -5,14 +5,16 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
 import { sha256Hex } from '../../bridge/contract.ts';
 import { type Bundles, buildBridge, buildFunctions, buildPackage } from '../../infra/build.ts';
 import { root } from '../support/tracked-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'build-test-'));
 const BUILD_TIME_MS = 60_000;
+const manifest = z.object({ bin: z.record(z.string(), z.string()) });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -123,6 +125,22 @@ describe('the npm package', () => {
   it('is imported by its three entrances under plain Node.js', () => {
     const { stdout, stderr } = node(join(project, 'own.ts'));
     expect([stdout, stderr]).toEqual(['false null function function true\n', '']);
+  });
+
+  it.each([
+    ['finalizer-bridge', 'finalizer-bridge'],
+    ['kubectl-finalizer_bridge', 'kubectl finalizer-bridge'],
+  ])('has the command line in one file, which is executed as %s', (name, called) => {
+    const { bin } = z.parse(manifest, JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+    const file = join(project, 'node_modules/finalizer-bridge', bin[name] ?? 'is not named');
+    // Where nothing is beside it that it could import, and under the name by which a person or kubectl calls it.
+    const alone = mkdtempSync(join(folder, 'alone-'));
+    cpSync(file, join(alone, 'main.mjs'));
+    symlinkSync('main.mjs', join(alone, name));
+    const env = { PATH: dirname(process.execPath) };
+    const { stdout, stderr, status } = spawnSync(join(alone, name), ['--help'], { cwd: alone, env, encoding: 'utf8' });
+    expect([stderr, status]).toEqual(['', 0]);
+    expect(stdout).toContain(`Usage: ${called} `);
   });
 
   it('has types that a strict project can use', () => {

@@ -13,6 +13,7 @@ import {
   type ListPage,
   type ObjectMeta,
   type ObjectPath,
+  type PageWanted,
   type PatchOperation,
   type PatchOutcome,
   type WatchFrame,
@@ -150,13 +151,11 @@ export class FakeCluster implements Cluster {
   }
 
   /** Pages of one list show the objects as they were at its first page. */
-  async list(
-    kind: KindRef,
-    { limit = 500, next }: { readonly limit?: number; readonly next?: string | undefined } = {},
-  ): Promise<ListPage> {
+  async list(kind: KindRef, { limit = 500, next, namespace }: Partial<PageWanted> = {}): Promise<ListPage> {
     this.#called({ verb: 'list', name: kind.resource, kind });
     const [version = String(this.#version), start = '0'] = next?.split('+') ?? [];
-    const all = this.#lists.get(version) ?? this.#ofKind(kind);
+    const within = (meta: ObjectMeta) => namespace === undefined || meta.namespace === namespace;
+    const all = this.#lists.get(version) ?? this.#ofKind(kind).filter(within);
     this.#lists.set(version, all);
     const end = Number(start) + limit;
     if (end >= all.length) this.#lists.delete(version);

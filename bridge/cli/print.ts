@@ -1,0 +1,42 @@
+/*
+ * How commands print their data: a table or lines for people, or the same as one JSON or YAML document for programs.
+ * Called by every command; `-o` decides.
+ */
+import { stringify } from 'yaml';
+import type { Context } from './command.ts';
+
+/** Data and what people get to read of it. */
+export interface Shown {
+  readonly data: unknown;
+  readonly lines: readonly string[];
+}
+
+/** Prints. */
+export function print({ format, out }: Pick<Context, 'format' | 'out'>, { data, lines }: Shown): void {
+  switch (format) {
+    case 'json':
+      out(JSON.stringify(data, null, 2));
+      break;
+    case 'yaml':
+      // What JSON leaves out has no place in YAML either.
+      out(stringify(JSON.parse(JSON.stringify(data)), { lineWidth: 0 }).trimEnd());
+      break;
+    case 'table':
+      for (const line of lines) out(line);
+      break;
+    default:
+      format satisfies never;
+  }
+}
+
+/** Lines of a table with its columns aligned, two blanks apart, as kubectl prints them. */
+export function table(columns: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+  const all = [columns, ...rows];
+  const widths = columns.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));
+  return all.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('   ')
+      .trimEnd(),
+  );
+}
