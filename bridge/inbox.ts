@@ -11,6 +11,7 @@ import type { Gone } from './observation.ts';
 import { type Pending, pendingKey, remember } from './pending.ts';
 import type { Clock, Cluster, IncomingMessage, KindRef, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
+import { isTooSlow, withAnswer } from './slowness.ts';
 
 /** A refusal rests a day at most, and a minute at least: a `retryAt` in the past must not become a storm. */
 const REFUSAL_RESTS_MS = 24 * 60 * 60_000;
@@ -142,7 +143,11 @@ async function deliver(
   // What a later decision depends on has to be on the object before the message is gone (P5).
   const hasBegun = pending.seen.some(({ started }) => started);
   pending.owesRecord ||= disposition === 'Refused' || (rule.whenAbsent === 'Hold' && hasBegun && !hadBegun);
-  if (disposition === 'Stale' && !pending.owesRecord) return true;
+  if (disposition === 'Stale' && !pending.owesRecord) {
+    // Requests expire when newer ones are out: what such an answer says about the queue has to be told all the same.
+    if (isTooSlow(pending.answered)) options.add(pending.key);
+    return true;
+  }
   return await new Promise<boolean>((resolve) => {
     // What hangs is left to the next delivery, so that it never holds up its batch; what it said is in memory.
     const cancel = options.clock.after(SETTLE_WITHIN_MS, () => resolve(false));
@@ -159,6 +164,8 @@ function take(options: InboxOptions, pending: Pending, { data }: Result): Dispos
   const { result, targetDigest: target, ruleDigest: rule, attempt, retry = 0, expires } = data;
   // Whatever it says, it was asked for: that target now needs a gone of its own (trap V10), whoever sent the request.
   remember(pending, { target, rule, requested: true, started: false });
+  const why = result.outcome === 'pending' ? result.reason : undefined;
+  pending.answered = withAnswer(pending.answered, attempt, why);
   switch (result.outcome) {
     case 'gone':
       return takeGone(pending, { uid: data.object.uid, target, rule, expires: Date.parse(expires), ...result }, now);

@@ -8,6 +8,7 @@ import type { Decision } from './decide.ts';
 import type { Gone, Refusal, Seen, Sent } from './observation.ts';
 import type { KindRef, KubeObject, ObjectMeta } from './ports.ts';
 import type { Evaluation, Rule } from './rule.ts';
+import { type Answered, NOTHING_ANSWERED } from './slowness.ts';
 import { isOlder } from './wire.ts';
 
 /** A GET of the object, evaluated. Valid while the watch has not moved past its resourceVersion. */
@@ -47,6 +48,8 @@ export interface Pending {
   refusal: Refusal | undefined;
   /** The latest thing a function said that was no outcome of ours to act on. */
   progress: { readonly reason: string; readonly message: string } | undefined;
+  /** Which of its requests were answered, and how. */
+  answered: Answered;
   settles: Settle[];
   firstPublished: number | undefined;
   /** Until when (monotonic ms) the token of the rule's budget that was taken for it covers its first request. */
@@ -107,6 +110,7 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
     gones: [],
     refusal: undefined,
     progress: undefined,
+    answered: NOTHING_ANSWERED,
     settles: [],
     firstPublished: undefined,
     tokenLapsesAt: undefined,

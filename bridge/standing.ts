@@ -8,6 +8,7 @@ import type { Decision } from './decide.ts';
 import { advance, beganAt, type Pending, type Standing } from './pending.ts';
 import { type Record, readRecordOfAnyRule, saysTheSame, writeRecord } from './record.ts';
 import { nameOf, pathOf, type Run, type Step } from './run.ts';
+import { isTooSlow } from './slowness.ts';
 import { trimmed } from './wire.ts';
 import { hasWord, unreadWords } from './words.ts';
 
@@ -70,14 +71,29 @@ function standingOf(pending: Pending, decision: Standstill, now: number): Standi
   return { phase, reason, message, since: isSame ? (pending.standing?.since ?? now) : now };
 }
 
-function told(pending: Pending, decision: Standstill): Pick<Standing, 'phase' | 'reason' | 'message'> {
+type Told = Pick<Standing, 'phase' | 'reason' | 'message'>;
+
+const OVERDUE = { phase: 'Held', reason: 'DeadlineExceeded' } as const;
+
+/** It goes on trying, but only more functions, or a shorter queue, will change anything. */
+const TOO_SLOW = {
+  phase: 'Held',
+  reason: 'QueueTooSlow',
+  message:
+    'two requests in a row expired before the function began them: look at the age of the queue and at the function',
+} as const satisfies Told;
+
+function told(pending: Pending, decision: Standstill): Told {
   if (decision.act === 'hold') return { phase: 'Held', reason: decision.reason, message: decision.message };
-  const { progress } = pending;
-  const isWaiting = decision.reason === 'Requested' && progress !== undefined;
-  const { reason, message } = isWaiting ? progress : { ...decision, message: withTime(decision) };
-  return decision.overdue
-    ? { phase: 'Held', reason: 'DeadlineExceeded', message: `${reason}: ${message}` }
-    : { phase: 'Pending', reason, message };
+  const said = waitingFor(pending, decision);
+  return decision.overdue ? { ...OVERDUE, message: `${said.reason}: ${said.message}` } : said;
+}
+
+function waitingFor(pending: Pending, decision: Extract<Standstill, { act: 'wait' }>): Told {
+  const { progress, answered } = pending;
+  if (decision.reason !== 'Requested') return { phase: 'Pending', ...decision, message: withTime(decision) };
+  if (isTooSlow(answered)) return TOO_SLOW;
+  return { phase: 'Pending', ...(progress ?? decision) };
 }
 
 /** A wait for a point in time says it; a result is waited for as long as it takes. */
