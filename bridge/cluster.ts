@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import { type Answer, type Call, decoded, type Http, isObjectMissing, refusal } from './cluster-http.ts';
 import { isServed } from './cluster-kinds.ts';
+import { cutToBytes, NOTE_MAX_BYTES } from './event-note.ts';
 import {
   ApiError,
   type Clock,
@@ -184,7 +185,7 @@ function eventOf({ object, type, reason, action, message }: EventInput, { namesp
     action,
     reason,
     type,
-    note: message.slice(0, 1024),
+    note: cutToBytes(message, NOTE_MAX_BYTES),
     regarding: object,
   };
 }

@@ -3,8 +3,9 @@
  * memory and metrics, by an Event, and on the object itself where that can be written. Called for each failed run of the
  * work queue, which goes on trying by itself.
  */
+import { heldNote } from './event-note.ts';
 import { explain } from './log.ts';
-import { nameOf, type Reach } from './run.ts';
+import type { Reach } from './run.ts';
 import { isNewTelling, record } from './standing.ts';
 
 /** A single failure says little; from this many in a row on it is told. */
@@ -39,7 +40,7 @@ export async function noteFailure(reach: Reach, { key, error, failures }: Failur
       type: 'Warning',
       reason: 'TeardownHeld',
       action: 'Teardown',
-      message: `${rule}: Failing: ${nameOf(pending)}: ${message}`.slice(0, 1000),
+      message: heldNote(pending, standing),
     });
   }
   const { facts } = pending;

@@ -39,6 +39,7 @@ export function createMetrics() {
       'group',
       'resource',
     ]),
+    words: counter('words', 'Words of people that were heard, by word.', ['rule', 'word']),
     failures: counter('work_failures', 'Runs over an object that failed and are tried again.', ['rule']),
     events: counter('events', 'Kubernetes Events recorded, by outcome.', ['outcome']),
     duration: deletionDuration(registry),

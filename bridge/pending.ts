@@ -66,6 +66,8 @@ export interface Pending {
   recordedAt: number | undefined;
   /** Reasons that were told by an Event, and when (monotonic ms). */
   readonly told: Map<string, number>;
+  /** Words of a person that this process has told of. */
+  readonly heard: Set<string>;
   /** Why it is not done, since when, and whether that was told by an Event. */
   standing: Standing | undefined;
 }
@@ -121,6 +123,7 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
     recalled: false,
     recordedAt: undefined,
     told: new Map(),
+    heard: new Set(),
     standing: undefined,
   };
 }

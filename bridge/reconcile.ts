@@ -3,6 +3,7 @@
  * the object as it is, so a run can be repeated, cut short by a crash, or raced by another leader without harm.
  * Acting on a decision is split over removal.ts, publishing.ts and standing.ts.
  */
+import { hearWords } from './audit.ts';
 import { type Decision, decide } from './decide.ts';
 import { entryOf, hasEntry } from './finalizer.ts';
 import { factsOf, observe, recall } from './observe.ts';
@@ -50,6 +51,7 @@ async function runOnce(reach: Reach, pending: Pending, taken: Settle[]): Promise
   recall(pending, rule);
   taken.push(...pending.settles.splice(0));
   const run: Run = { reach, pending, facts, rule, hasResults: taken.length > 0 };
+  hearWords(run);
   const decision = decide(
     observe(pending, facts, { rule, neverAccepted: reach.whyNotAccepted(pending.rule) }),
     reach.clock.now(),

@@ -1,11 +1,16 @@
 /*
- * Tells people: Events on objects (best effort), log lines, counters. Called by removal.ts, standing.ts and failing.ts at the few moments that are
- * worth telling; a failed Event changes nothing (K9), and nothing in an object's namespace has to be created to finish.
+ * Tells people: Events on objects (best effort), log lines, counters. Called by removal.ts, standing.ts, failing.ts and
+ * audit.ts at the few moments that are worth telling; a failed Event changes nothing (K9), and nothing in an object's
+ * namespace has to be created to finish. A rule whose objects are all held tells of so many, not of each (P10).
  */
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Pending } from './pending.ts';
-import type { Cluster, EventInput } from './ports.ts';
+import type { Clock, Cluster, EventInput } from './ports.ts';
+
+/** Events of one rule: so many at once, and so many a second after that. The log has them all. */
+const EVENTS_AT_ONCE = 50;
+const EVENTS_PER_SECOND = 1;
 
 /** What is told about one pending deletion. */
 export interface Telling {
@@ -20,8 +25,17 @@ export interface Reporter {
   tell(pending: Pending, telling: Telling): void;
 }
 
+/** What the reporter needs. */
+export interface ReporterOptions {
+  readonly clock: Clock;
+  readonly cluster: Cluster;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
 /** Creates the reporter. */
-export function createReporter({ cluster, log, metrics }: { cluster: Cluster; log: Log; metrics: Metrics }): Reporter {
+export function createReporter({ clock, cluster, log, metrics }: ReporterOptions): Reporter {
+  const allowances = new Map<string, Allowance>();
   async function record(pending: Pending, telling: Telling): Promise<void> {
     const object = pending.facts?.object;
     if (object === undefined) return;
@@ -41,9 +55,24 @@ export function createReporter({ cluster, log, metrics }: { cluster: Cluster; lo
     tell(pending, telling) {
       const level = telling.type === 'Warning' ? 'warn' : 'info';
       log[level]({ ...fieldsOf(pending), reason: telling.reason, ...targetOf(pending) }, telling.message);
-      void record(pending, telling);
+      const allowance = withRest(allowances.get(pending.rule), clock.monotonic());
+      allowances.set(pending.rule, { ...allowance, left: Math.max(0, allowance.left - 1) });
+      if (allowance.left < 1) metrics.events.inc({ outcome: 'dropped' });
+      else void record(pending, telling);
     },
   };
+}
+
+/** How many Events a rule may still record, as of when (monotonic ms). */
+interface Allowance {
+  readonly left: number;
+  readonly at: number;
+}
+
+function withRest(known: Allowance | undefined, now: number): Allowance {
+  if (known === undefined) return { left: EVENTS_AT_ONCE, at: now };
+  const grown = known.left + ((now - known.at) / 1000) * EVENTS_PER_SECOND;
+  return { left: Math.min(EVENTS_AT_ONCE, grown), at: now };
 }
 
 /** The identifying facts of a pending deletion, for logs. */

@@ -5,6 +5,7 @@
  * except where a result may only be acknowledged once it is written down (traps V8, V16).
  */
 import type { Decision } from './decide.ts';
+import { heldNote } from './event-note.ts';
 import { advance, beganAt, type Pending, type Standing } from './pending.ts';
 import { type Record, readRecordOfAnyRule, saysTheSame, writeRecord } from './record.ts';
 import { nameOf, pathOf, type Run, type Step } from './run.ts';
@@ -141,14 +142,14 @@ function written({ dueAt, ...refusal }: NonNullable<Pending['refusal']>): NonNul
 }
 
 /** Tells of a reason once an hour: standing may go to and fro between two. */
-function tellHeld({ reach, pending, rule }: Run, { reason, message }: Standing): void {
+function tellHeld({ reach, pending, rule }: Run, { reason, message, since }: Standing): void {
   if (reason === 'DeadlineExceeded' && rule !== undefined) reach.metrics.overdue.inc({ rule: rule.name });
   if (!isNewTelling(pending, reason, reach.clock.monotonic())) return;
   reach.reporter.tell(pending, {
     type: 'Warning',
     reason: 'TeardownHeld',
     action: 'Teardown',
-    message: `${pending.rule}: ${reason}: ${message}`,
+    message: heldNote(pending, { reason, message, since }),
   });
 }
 

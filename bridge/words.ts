@@ -31,6 +31,26 @@ export function retryWord(meta: ObjectMeta, rule: string): string | undefined {
   return word?.startsWith(`${meta.uid}/`) ? word.slice(meta.uid.length + 1) : undefined;
 }
 
+/** A word that is understood, as it stands on an object; `said` is what of it matters beyond the uid. */
+export interface SpokenWord {
+  readonly word: 'release' | 'retry' | 'approve';
+  /** The annotation's key. */
+  readonly key: string;
+  readonly said: string;
+}
+
+/** The words on an object for a rule that are bound to this object. */
+export function spokenWords(meta: ObjectMeta, rule: string): readonly SpokenWord[] {
+  if (!hasWord(meta, rule)) return [];
+  const release = releaseWord(meta, rule);
+  const retry = retryWord(meta, rule);
+  const spoken: SpokenWord[] = [];
+  if (release !== 'none') spoken.push({ word: 'release', key: RELEASE_PREFIX + rule, said: release });
+  if (retry !== undefined) spoken.push({ word: 'retry', key: RETRY_PREFIX + rule, said: retry });
+  if (isApproved(meta, rule)) spoken.push({ word: 'approve', key: APPROVE_PREFIX + rule, said: '' });
+  return spoken;
+}
+
 /** Whether a person has said anything about this deletion: then somebody is looking. */
 export function hasWord(meta: ObjectMeta, rule: string): boolean {
   return [RELEASE_PREFIX, RETRY_PREFIX, APPROVE_PREFIX].some(

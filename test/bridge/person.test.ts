@@ -42,7 +42,7 @@ describe('a release', () => {
     await scene.clock.advance(1);
     expect(scene.cluster.peek('logs')).toBeUndefined();
     expect(scene.requests).toHaveLength(1);
-    expect(scene.events).toEqual(['Released']);
+    expect(scene.events).toEqual(['ReleaseAsked', 'Released']);
     expect(await counts(scene.metrics.removed)).toEqual({ [`${RULE}/Released`]: 1 });
   });
 
@@ -50,7 +50,7 @@ describe('a release', () => {
     const scene = await requested();
     await says(scene, RELEASE, 'uid-logs/now');
     expect(scene.cluster.peek('logs')).toBeUndefined();
-    expect(scene.events).toEqual(['Released']);
+    expect(scene.events).toEqual(['ReleaseAsked', 'Released']);
   });
 
   it('of a refused object works as of any other (V7)', async () => {

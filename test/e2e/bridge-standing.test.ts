@@ -87,7 +87,7 @@ describe('a target that is missing', () => {
 
     await buckets.gone(made.name);
     const reasons = async () => (await buckets.events(made)).map(({ reason }) => reason).sort();
-    await expect.poll(reasons).toEqual(['Released', 'TeardownHeld']);
+    await expect.poll(reasons).toEqual(['ReleaseAsked', 'Released', 'TeardownHeld']);
     expect(await metric('requests_sent_total', { rule: 'patient' })).toBe(0);
   });
 
@@ -184,9 +184,14 @@ describe("a person's word to release now", () => {
     await buckets.release(made.name, { rule: 'byhand', now: true });
 
     await buckets.gone(made.name);
+    // They are recorded side by side, so in any order.
     await expect
-      .poll(() => buckets.events(made))
-      .toEqual([{ type: 'Warning', reason: 'Released', note: expect.stringContaining('without teardown') }]);
+      .poll(async () => (await buckets.events(made)).toSorted((one, other) => one.reason.localeCompare(other.reason)))
+      .toEqual([
+        { type: 'Warning', reason: 'ReleaseAsked', note: expect.stringMatching(/, by field manager \S+ at \d{4}-/) },
+        { type: 'Warning', reason: 'Released', note: expect.stringContaining('without teardown') },
+      ]);
+    expect(await metric('words_total', { rule: 'byhand', word: 'release' })).toBe(1);
     expect(await buckets.versions(made.bucket)).toBe(2);
     expect(await metric('entries_removed_total', { rule: 'byhand', reason: 'Released' })).toBe(1);
     await queues.done(taken);

@@ -1,0 +1,57 @@
+/*
+ * Tells of each word of a person once, when it is first heard: a Warning Event, a metric, a log line, with the field
+ * manager and the time as the object's managedFields have them. Who it was stands in the API server's audit log alone,
+ * since a field manager is whatever the client calls itself. Called by reconcile.ts before each decision.
+ */
+import * as z from 'zod/mini';
+import type { KubeObject } from './ports.ts';
+import type { Run } from './run.ts';
+import { type SpokenWord, spokenWords } from './words.ts';
+
+const managedFields = z.array(
+  z.object({
+    manager: z.optional(z.string()),
+    time: z.optional(z.string()),
+    fieldsV1: z.optional(
+      z.object({
+        'f:metadata': z.optional(z.object({ 'f:annotations': z.optional(z.record(z.string(), z.unknown())) })),
+      }),
+    ),
+  }),
+);
+
+const ASKED = {
+  release: 'ReleaseAsked',
+  retry: 'RetryAsked',
+  approve: 'ApproveAsked',
+} as const satisfies Record<SpokenWord['word'], string>;
+
+/** Tells of the words that stand on the object and were not told of by this process, or noted by an earlier one. */
+export function hearWords({ reach, pending, facts }: Run): void {
+  const { rule } = pending;
+  for (const spoken of spokenWords(facts.object.metadata, rule)) {
+    const { word, said } = spoken;
+    if (pending.heard.has(`${word} ${said}`)) continue;
+    pending.heard.add(`${word} ${said}`);
+    // A retry that was handled before a restart stands in the record; of the others a restart tells once more.
+    if (word === 'retry' && pending.retryHandled === said) continue;
+    reach.metrics.words.inc({ rule, word });
+    reach.reporter.tell(pending, {
+      type: 'Warning',
+      reason: ASKED[word],
+      action: 'Teardown',
+      message: `${rule}: ${word} was asked for${signatureOf(facts.object, spoken.key)}`,
+    });
+  }
+}
+
+/** Who says to have written an annotation, and when: `, by field manager kubectl at 2026-01-01T00:00:00Z`. */
+function signatureOf({ metadata }: KubeObject, key: string): string {
+  const parsed = z.looseObject({ managedFields }).safeParse(metadata);
+  const owner = parsed.data?.managedFields.findLast(
+    ({ fieldsV1 }) => fieldsV1?.['f:metadata']?.['f:annotations']?.[`f:${key}`] !== undefined,
+  );
+  if (owner === undefined) return '';
+  const { manager = 'unknown', time } = owner;
+  return `, by field manager ${manager}${time === undefined ? '' : ` at ${time}`}`;
+}

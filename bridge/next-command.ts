@@ -1,0 +1,35 @@
+/*
+ * The command that a person needs next for a held object, as text to be pasted. Pure; called by standing.ts and
+ * failing.ts for Events. A name from Kubernetes holds nothing that a shell would read as more than text.
+ */
+import type { Pending } from './pending.ts';
+import type { ObjectMeta } from './ports.ts';
+
+const COMMAND = 'kubectl finalizer-bridge';
+
+/** What of a pending deletion is named. */
+export type Named = Pick<Pending, 'rule' | 'kind'> & { readonly meta: Pick<ObjectMeta, 'name' | 'namespace'> };
+
+/** Reasons that a word alone does not end, or only after a look; everything else is a refusal: mend it, then retry. */
+const LOOK_FIRST = new Set([
+  ...['TargetChanged', 'FoundNothing', 'TargetMissing', 'TargetInvalid', 'OwnershipInvalid', 'PolicyInvalid'],
+  ...['WaitForTimedOut', 'DeadlineExceeded', 'QueueTooSlow', 'Failing', 'RequestTooLarge'],
+]);
+
+/** The command for a reason of holding. */
+export function nextCommand(reason: string, named: Named): string {
+  const { rule } = named;
+  if (reason === 'RuleNotAccepted') return `kubectl describe teardownrules.finalizer-bridge.dev ${rule}`;
+  if (reason === 'NoRule') return wordCommand('release', named);
+  if (reason === 'BudgetExceeded') return wordCommand('approve', named);
+  return wordCommand(LOOK_FIRST.has(reason) ? 'explain' : 'retry', named);
+}
+
+/** The command that says a word about an object, or explains it. */
+export function wordCommand(word: 'explain' | 'retry' | 'release' | 'approve', { rule, kind, meta }: Named): string {
+  const { group, resource } = kind;
+  const object = `${resource}${group === '' ? '' : `.${group}`}/${meta.name}`;
+  const place = meta.namespace === undefined ? '' : ` -n ${meta.namespace}`;
+  const which = word === 'explain' ? '' : ` --rule ${rule}`;
+  return `${COMMAND} ${word} ${object}${place}${which}`;
+}
