@@ -1,22 +1,26 @@
 /*
  * The brake of a rule: how many deletions may be requested within a window. Tokens are taken from the rule's status in
  * blocks of a tenth of the limit, guarded by its resourceVersion, before anything is sent, so that a crash wastes a block
- * at most and two leaders never exceed the limit together. Called by publishing.ts, once per deletion (trap V21).
+ * at most and two leaders never exceed the limit together. What lapsed unused of the last block goes back with the write
+ * that takes the next one. Called by publishing.ts, once per deletion (trap V21).
  */
-import * as z from 'zod/mini';
+import {
+  blockKey,
+  countsFor,
+  fitted,
+  nextSize,
+  type Reservation,
+  readBlocks,
+  TOKEN_LIVES_MS,
+  writeBlocks,
+} from './budget-blocks.ts';
 import { guards } from './finalizer.ts';
-import type { Clock, Cluster, KubeObject } from './ports.ts';
+import type { Clock, Cluster, Random } from './ports.ts';
 import type { Rule } from './rule.ts';
 import { BUDGET_RESERVATIONS_MAX } from './rule-facts.ts';
 import { rulePath, statusOf } from './teardown-rules.ts';
 
-/** Tokens that were taken and not used lapse after this long. */
-export const TOKEN_LIVES_MS = 60_000;
 const CONFLICTS_MAX = 5;
-
-const budgetSchema = z.object({
-  reservations: z._default(z.array(z.object({ time: z.string(), size: z.int() })), []),
-});
 
 /**
  * Whether a deletion may be requested: until `lapsesAt` (monotonic ms), when its block stops covering it; or not, and from
@@ -27,29 +31,36 @@ export type Grant = { readonly ok: true; readonly lapsesAt: number } | { readonl
 /** What asking for a block came to; `conflict`: somebody else wrote the rule's status, and nothing was taken. */
 type Asked = { readonly kind: 'taken' | 'conflict' } | { readonly kind: 'none'; readonly until: number };
 
-/** A block in the rule's status; it counts for the window and a minute, used or not. */
-interface Reservation {
-  /** ms since the epoch. */
-  readonly time: number;
-  readonly size: number;
-}
-
-interface Block {
+/** The block in hand. */
+interface Block extends Pick<Reservation, 'time' | 'size' | 'holder'> {
   left: number;
   /** Monotonic ms. */
   readonly takenAt: number;
+}
+
+/** What brakes need. */
+export interface BrakesOptions {
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  /** Tells this process's blocks from those of others. */
+  readonly random: Random;
 }
 
 /** The brakes of all rules that have a budget. */
 export class Brakes {
   readonly #cluster: Cluster;
   readonly #clock: Clock;
+  readonly #random: Random;
   readonly #blocks = new Map<string, Block>();
+  /** Per rule, when each block that counts was taken or met (monotonic ms). */
+  readonly #met = new Map<string, ReadonlyMap<string, number>>();
   readonly #asking = new Map<string, Promise<Asked>>();
+  #holder: string | undefined;
 
-  constructor({ cluster, clock }: { readonly cluster: Cluster; readonly clock: Clock }) {
+  constructor({ cluster, clock, random }: BrakesOptions) {
     this.#cluster = cluster;
     this.#clock = clock;
+    this.#random = random;
   }
 
   /** Takes one token of a rule's budget. Throws when the rule cannot be read or written. */
@@ -91,40 +102,49 @@ export class Brakes {
     if (object === undefined || object.metadata.uid !== uid) {
       throw new Error(`taking from the budget of rule ${name}: it is not there any more`);
     }
-    const now = this.#clock.now();
-    const counting = reservationsOf(object).filter(({ time }) => now < countsUntil(time, budget.window));
-    const size = blockSize(budget.limit, counting);
-    if (size === 0) return { kind: 'none', until: countsUntil(counting[0]?.time ?? now, budget.window) };
-    const takenAt = this.#clock.monotonic();
-    const reservations = [...counting, { time: now, size }].map((block) => ({
-      time: new Date(block.time).toISOString(),
-      size: block.size,
-    }));
-    const status = { ...statusOf(object), budget: { reservations } };
+    const at = { now: this.#clock.now(), monotonic: this.#clock.monotonic() };
+    const blocks = readBlocks(statusOf(object).budget, this.#met.get(uid) ?? new Map(), at);
+    const counting = this.#withRestBack(uid, blocks, at.monotonic).filter(
+      (block) => countsFor(block, budget.window, at) > 0,
+    );
+    this.#meet(uid, counting);
+    const size = nextSize(budget.limit, counting);
+    if (size === 0) {
+      const soonest = Math.min(...counting.map((block) => countsFor(block, budget.window, at)));
+      return { kind: 'none', until: at.now + soonest };
+    }
+    const next = { time: at.now, size, holder: this.#name(), metAt: at.monotonic };
+    const kept = [...fitted(counting, BUDGET_RESERVATIONS_MAX - 1), next].sort((one, other) => one.time - other.time);
+    const status = { ...statusOf(object), budget: writeBlocks(kept) };
     const operations = [...guards(object.metadata), { op: 'add' as const, path: '/status', value: status }];
     const outcome = await this.#cluster.patch(rulePath(name), operations, 'status');
     if (outcome.kind !== 'patched') return { kind: 'conflict' };
-    this.#blocks.set(uid, { left: size, takenAt });
+    this.#meet(uid, kept);
+    this.#blocks.set(uid, { ...next, left: size, takenAt: at.monotonic });
     return { kind: 'taken' };
   }
-}
 
-/** Oldest first, as the server keeps them. */
-function reservationsOf(object: KubeObject): readonly Reservation[] {
-  const parsed = budgetSchema.safeParse(statusOf(object).budget ?? {});
-  const written = parsed.success ? parsed.data.reservations : [];
-  return written
-    .map(({ time, size }) => ({ time: Date.parse(time), size }))
-    .sort((left, right) => left.time - right.time);
-}
+  /** Without the tokens of the last block that have lapsed: only who has given them out knows that nobody has one. */
+  #withRestBack(uid: string, blocks: readonly Reservation[], now: number): readonly Reservation[] {
+    const last = this.#blocks.get(uid);
+    if (last === undefined || now < last.takenAt + TOKEN_LIVES_MS) return blocks;
+    const index = blocks.findIndex((block) => blockKey(block) === blockKey(last) && block.size === last.size);
+    const used = last.size - last.left;
+    return blocks.flatMap((block, at) => (at !== index ? block : used === 0 ? [] : { ...block, size: used }));
+  }
 
-/** A block's tokens may be used up to a minute after it was taken, so it counts a minute longer than the window. */
-function countsUntil(time: number, window: number): number {
-  return time + window + TOKEN_LIVES_MS;
-}
+  #meet(uid: string, blocks: readonly Reservation[]): void {
+    const met = new Map<string, number>();
+    for (const block of blocks)
+      met.set(blockKey(block), Math.max(met.get(blockKey(block)) ?? block.metAt, block.metAt));
+    this.#met.set(uid, met);
+  }
 
-function blockSize(limit: number, counting: readonly Reservation[]): number {
-  if (counting.length >= BUDGET_RESERVATIONS_MAX) return 0;
-  const taken = counting.reduce((sum, { size }) => sum + size, 0);
-  return Math.max(0, Math.min(Math.max(1, Math.floor(limit / 10)), limit - taken));
+  /** Drawn at the first use, unlike that of any other process. */
+  #name(): string {
+    this.#holder ??= Math.floor(this.#random() * 36 ** 10)
+      .toString(36)
+      .padStart(10, '0');
+    return this.#holder;
+  }
 }

@@ -111,7 +111,7 @@ function reachOf(options: BridgeOptions, memory: Pick<Reach, 'pendings' | 'finis
   );
   return {
     ...{ ...memory, clock, cluster, lease, outbox, clusterId, metrics, log },
-    brakes: new Brakes({ cluster, clock }),
+    brakes: new Brakes({ cluster, clock, random: options.random }),
     reporter: createReporter({ clock, cluster, log, metrics }),
     ruleOf: (name, kind) => rules.namedFor(name, kind),
     whyNotAccepted: (name) => rules.whyNotAccepted(name),

@@ -44,15 +44,16 @@ const reservation: Schema = {
   required: ['time', 'size'],
   properties: {
     time: time(
-      'When it was taken. It counts until a window and 60 s later; what was not used of it within 60 s has lapsed.',
+      'When it was taken. It counts until a window and 60 s later, for other processes at most two minutes longer; what was not used of it within 60 s has lapsed.',
     ),
     size: {
       type: 'integer',
       format: 'int64',
       minimum: 1,
       maximum: BUDGET_LIMIT.most,
-      description: 'Deletions in it, used or not.',
+      description: 'Deletions in it. What has lapsed is taken out by the process that took it, once it takes the next.',
     },
+    holder: text('The process that took it, as long as that may give back what it does not use.', 64),
   },
 };
 

@@ -3,7 +3,7 @@
  * keeper over fakes; how tokens are taken is in brake.test.ts.
  */
 import { describe, expect, it } from 'vitest';
-import { TOKEN_LIVES_MS } from '../../bridge/brake.ts';
+import { TOKEN_LIVES_MS } from '../../bridge/budget-blocks.ts';
 import { RULE } from '../support/bridge-builders.ts';
 import { settled } from '../support/manual-clock.ts';
 import { RuleScene } from '../support/rule-scene.ts';
@@ -123,7 +123,7 @@ describe('a token', () => {
     calls.resolve();
     await settled();
     expect(begun.requested).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
-    expect(begun.status()).toMatchObject({ budget: { reservations: [{ size: 10 }, { size: 10 }] } });
+    expect(begun.status()).toMatchObject({ budget: { reservations: [{ size: 6 }, { size: 10 }] } });
   });
 
   it('that a deletion holds while it is paused lapses', async () => {

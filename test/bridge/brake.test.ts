@@ -3,7 +3,7 @@
  * That several processes together never exceed it is in brake-properties.test.ts.
  */
 import { describe, expect, it } from 'vitest';
-import { TOKEN_LIVES_MS } from '../../bridge/brake.ts';
+import { TOKEN_LIVES_MS } from '../../bridge/budget-blocks.ts';
 import { ApiError } from '../../bridge/ports.ts';
 import { TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
 import { BrakeBench } from '../support/brake-bench.ts';
@@ -35,7 +35,7 @@ describe('a budget', () => {
   ])('of %i is taken in blocks of %i', async (limit, size) => {
     const bench = new BrakeBench(limit);
     await bench.granted(1);
-    expect(bench.status).toEqual({ budget: { reservations: [{ time: at(0), size }] } });
+    expect(bench.status).toEqual({ budget: { reservations: [{ time: at(0), size, holder: expect.any(String) }] } });
   });
 
   it('is granted to the last, and then not before the window and a minute are over (P5)', async () => {
@@ -58,7 +58,8 @@ describe('a budget', () => {
     await bench.granted(2);
     await bench.clock.advance(HOUR + TOKEN_LIVES_MS);
     await bench.granted(1);
-    expect(bench.status).toEqual({ budget: { reservations: [{ time: at(HOUR + TOKEN_LIVES_MS), size: 1 }] } });
+    expect(bench.sizes).toEqual([1]);
+    expect(bench.status).toMatchObject({ budget: { reservations: [{ time: at(HOUR + TOKEN_LIVES_MS) }] } });
     await bench.clock.advance(1_000);
     await bench.granted(1);
     expect(bench.status).toMatchObject({
@@ -75,7 +76,7 @@ describe('a budget', () => {
     await bench.clock.advance(1);
     await bench.granted(1);
     expect(bench.cluster.count('patch')).toBe(2);
-    expect(await bench.granted(100)).toBe(44);
+    expect(await bench.granted(100)).toBe(47);
   });
 
   it('is not forgotten in a crash, which wastes a block at most (P5)', async () => {
@@ -94,11 +95,24 @@ describe('a budget', () => {
     expect(await bench.granted(100, raised)).toBe(20);
   });
 
-  it('has no more blocks than the status holds', async () => {
+  it('has no more blocks than the status holds: the closest become one that counts as long as the later', async () => {
     const bench = new BrakeBench(1_000);
-    const reservations = Array.from({ length: 64 }, (_, index) => ({ time: at(index), size: 1 }));
+    const reservations = Array.from({ length: 64 }, (_, index) => ({ time: at(index * index - HOUR), size: 10 }));
     bench.writeStatus({ budget: { reservations } });
-    expect(await bench.brakes.take(bench.rule)).toEqual({ ok: false, until: START + HOUR + TOKEN_LIVES_MS });
+    expect(await bench.granted(1_000)).toBe(360);
+    expect(bench.sizes).toHaveLength(64);
+    expect(bench.sizes.reduce((sum, size) => sum + size, 0)).toBe(1_000);
+    expect(bench.status).toMatchObject({ budget: { reservations: expect.not.arrayContaining([reservations[0]]) } });
+  });
+
+  it('is not held up by a block from a clock that is far ahead for longer than by one that was just taken', async () => {
+    const bench = new BrakeBench(1);
+    bench.writeStatus({ budget: { reservations: [{ time: at(1_000 * HOUR), size: 1 }] } });
+    expect(await bench.granted(1)).toBe(0);
+    await bench.clock.advance(HOUR + TOKEN_LIVES_MS - 1);
+    expect(await bench.granted(1)).toBe(0);
+    await bench.clock.advance(1);
+    expect(await bench.granted(1)).toBe(1);
   });
 
   it('is not asked for where a rule has none', async () => {

@@ -2,6 +2,7 @@
  * Brakes over one rule of a tiny API server and virtual time. Several brakes over one bench are several processes.
  * Used by the tests of the brake alone; deletions under it are in rule-scene.ts.
  */
+import * as z from 'zod/mini';
 import { Brakes } from '../../bridge/brake.ts';
 import type { Rule } from '../../bridge/rule.ts';
 import { ruleFromObject } from '../../bridge/rules.ts';
@@ -11,12 +12,15 @@ import { FakeCluster } from './fake-cluster.ts';
 import { ManualClock } from './manual-clock.ts';
 import { ruleSpec } from './rule-objects.ts';
 
+const budget = z.object({ reservations: z.array(z.object({ size: z.int() })) });
+
 /** One rule with a budget of `limit` deletions an hour, and a brake. */
 export class BrakeBench {
   readonly clock = new ManualClock();
   readonly cluster = new FakeCluster(() => this.clock.now());
   readonly rule: Rule;
   brakes: Brakes;
+  #processes = 0;
 
   constructor(limit: number, window = '1h') {
     const spec = ruleSpec({ budget: { limit, window } });
@@ -26,9 +30,20 @@ export class BrakeBench {
     this.brakes = this.process();
   }
 
-  /** Brakes as another process, or one that was started anew, has them. */
-  process(): Brakes {
-    return new Brakes({ cluster: this.cluster, clock: this.clock });
+  /** Brakes as another process, or one that was started anew, has them; its wall clock may be off, by `skew` ms. */
+  process(skew = 0): Brakes {
+    const { clock, cluster } = this;
+    this.#processes += 1;
+    const drawn = this.#processes / 1_000;
+    return new Brakes({
+      cluster,
+      clock: {
+        now: () => clock.now() + skew,
+        monotonic: () => clock.monotonic(),
+        after: (ms, task) => clock.after(ms, task),
+      },
+      random: () => drawn,
+    });
   }
 
   /** Asks so many times, one after the other, and counts what was granted. */
@@ -36,6 +51,12 @@ export class BrakeBench {
     let granted = 0;
     for (let turn = 0; turn < times; turn += 1) if ((await this.brakes.take(rule)).ok) granted += 1;
     return granted;
+  }
+
+  /** The sizes of the blocks that are written down. */
+  get sizes(): readonly number[] {
+    const { reservations } = budget.parse(this.status.budget ?? { reservations: [] });
+    return reservations.map(({ size }) => size);
   }
 
   /** The rule's status as it is written. */
