@@ -12,8 +12,8 @@ export function entryOf(rule: string): string {
 }
 
 /** The names of the rules whose entries an object carries, each once. */
-export function rulesHolding(meta: ObjectMeta): readonly string[] {
-  const ours = (meta.finalizers ?? []).filter((entry) => entry.startsWith(ENTRY_PREFIX));
+export function rulesHolding({ finalizers = [] }: Pick<ObjectMeta, 'finalizers'>): readonly string[] {
+  const ours = finalizers.filter((entry) => entry.startsWith(ENTRY_PREFIX));
   return [...new Set(ours.map((entry) => entry.slice(ENTRY_PREFIX.length)))];
 }
 

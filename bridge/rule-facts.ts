@@ -100,11 +100,11 @@ export const TEXTS = {
   },
   version: { shape: new RegExp(`^${label}$`), longest: NAME_MAX, fault: 'not an API version' },
   resource: { shape: new RegExp(`^${label}$`), longest: NAME_MAX, fault: 'not a resource: the plural, in lower case' },
-  /** A finalizer of somebody else; the garbage collector's two are the only ones without a domain. */
+  /** What Kubernetes takes for a finalizer: many controllers' have a dot, and no slash. */
   finalizer: {
-    shape: new RegExp(`^(foregroundDeletion|orphan|${subdomain}/${name})$`),
+    shape: new RegExp(`^(${subdomain}/)?${name}$`),
     longest: DOMAIN_MAX + 1 + NAME_MAX,
-    fault: 'not a finalizer: a domain, a slash and a name',
+    fault: 'not a finalizer: a name, or a domain, a slash and a name',
   },
   labelKey: {
     shape: new RegExp(`^(${subdomain}/)?${name}$`),
@@ -119,6 +119,26 @@ export function isText({ shape, longest }: TextFact, text: string): boolean {
   return text.length <= longest && text.indexOf('/') <= DOMAIN_MAX && shape.test(text);
 }
 
+/** Why a rule is not accepted: the reasons of `Accepted=False`, stable, and what each means. */
+export const REFUSALS = {
+  Invalid: 'a field is wrong, or an expression does not compile or cannot give what is needed',
+  NoQueue: 'no queue is configured for the handler',
+  UnknownResource: 'the API server does not serve the kind in this version',
+  OwnershipNotBound:
+    'the tags could be carried by what belongs to another object: they must read `object.metadata.uid`, or the name, and for a kind in namespaces `object.metadata.namespace` as well',
+  WaitsInCircle: 'rules for this kind wait for each other, and this is the youngest of them; or it waits for itself',
+} as const;
+export type Refusal = keyof typeof REFUSALS;
+
+/** How surely the proof of an accepted rule belongs to the object: the reasons of `Accepted=True`, and what each means. */
+export const ACCEPTANCES = {
+  Accepted: 'in force; the ownership proof holds the uid of the object',
+  OwnershipWeak:
+    'in force; another object of the same name would have the same proof, so entries stay until no request can still run',
+  OwnershipNone:
+    "in force without a proof, as `ownership.none` says: it takes down whatever a target names, where the function's own configuration allows that; entries stay until no request can still run",
+} as const;
+
 /** What is said of a rule that is wrong in more than the shape of one text, by the bridge and by the API server alike. */
 export const FAULTS = {
   duration: 'not a duration such as 10m or 1h30m',
@@ -128,7 +148,6 @@ export const FAULTS = {
   tag: 'not a tag',
   ownership: 'either tags or none: true is needed',
   none: 'only true can be said; leave it out otherwise',
-  waitForOurs: 'a rule cannot wait for another rule',
   selectorSize: `a selector has at most ${SELECTOR_MAX.labels} labels and ${SELECTOR_MAX.expressions} expressions of ${SELECTOR_MAX.values} values`,
   selectorValues: 'In and NotIn need values, Exists and DoesNotExist take none',
 } as const;

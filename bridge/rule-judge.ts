@@ -1,18 +1,22 @@
 /*
- * Judges one generation of a TeardownRule: does it read, is its handler known, does the kind exist, may we do what it
- * needs. Called by rule-keeper.ts; says what is wrong in words for the rule's conditions.
+ * Judges one generation of a TeardownRule: does it read, is its handler known, does the kind exist, is the proof bound to
+ * objects of that kind, does it wait in a circle, may we do what it needs. Called by rule-keeper.ts; what is wrong is said
+ * in the rule's conditions by rule-conditions.ts.
  */
-import type { Kinds, KubeObject } from './ports.ts';
+import type { Cluster, KindRef, Kinds, KubeObject } from './ports.ts';
 import type { Rule } from './rule.ts';
-import { ruleFromObject } from './rules.ts';
-import type { Condition } from './teardown-rules.ts';
+import { rulesReached, type Waits, waiterOf, waitsAmong } from './rule-circles.ts';
+import type { Refusal } from './rule-facts.ts';
+import { ownershipOf, ruleFromObject } from './rules.ts';
+import { bindingOf } from './target.ts';
+import { rulePath } from './teardown-rules.ts';
 
 /** The verbs that the bridge needs on a kind. */
 export const VERBS = ['get', 'list', 'watch', 'patch'] as const;
 
 /** Why a rule is not accepted; the reason is the condition's. */
 export interface RuleFault {
-  readonly reason: 'Invalid' | 'OwnershipNotBound' | 'NoQueue' | 'UnknownResource';
+  readonly reason: Refusal;
   readonly message: string;
 }
 
@@ -23,36 +27,46 @@ export interface Judgement {
   readonly fault: RuleFault | undefined;
   /** Verbs that are missing; empty when all are there, or when nobody could ask. */
   readonly lacking: readonly string[];
-  /** Weak ownership is said, not refused. */
-  readonly isWeak: boolean;
+  /** What people should know of an accepted rule. */
+  readonly notes: readonly string[];
+  /** Other rules that are to be judged again now that this one is as it is. */
+  readonly others: readonly string[];
 }
 
 /** What judging needs. */
 export interface JudgeOptions {
   readonly kinds: Kinds;
+  readonly cluster: Pick<Cluster, 'get'>;
   hasHandler(name: string): boolean;
 }
 
 /** Judges a rule. Throws ApiError when the API server could not be asked. */
-export async function judgeRule({ kinds, hasHandler }: JudgeOptions, object: KubeObject): Promise<Judgement> {
+export async function judgeRule(options: JudgeOptions, object: KubeObject): Promise<Judgement> {
+  const { kinds, hasHandler } = options;
   const parsed = ruleFromObject(object);
   if (!parsed.ok) {
     const message = parsed.faults.map((fault) => `${fault.path}: ${fault.message}`).join('; ');
     const reason = message.includes('OwnershipNotBound') ? 'OwnershipNotBound' : 'Invalid';
     return refused({ reason, message });
   }
-  const { rule } = parsed;
+  const { rule, spec } = parsed;
   if (!hasHandler(rule.handler)) {
     return refused({ reason: 'NoQueue', message: `no queue is configured for handler ${rule.handler}` });
   }
   const facts = await kinds.describe(rule.match);
   if (facts === undefined) {
-    const { group, version, resource } = rule.match;
-    const name = `${resource}.${version}${group === '' ? '' : `.${group}`}`;
-    return refused({ reason: 'UnknownResource', message: `the API server does not serve ${name}` });
+    return refused({ reason: 'UnknownResource', message: `the API server does not serve ${nameOf(rule.match)}` });
   }
+  if (bindingOf(ownershipOf(spec), facts.namespaced) === undefined) {
+    return refused({ reason: 'OwnershipNotBound', message: unboundIn(rule.match) });
+  }
+  const waits = await readWaits(options, object);
+  if (waits?.circle !== undefined) return refused(inCircle(waits.circle), waits.younger);
   const lacking = await kinds.lacking(rule.match, VERBS);
-  return { rule, fault: undefined, lacking, isWeak: rule.binding !== 'uid' };
+  const notes = (waits?.strangers ?? []).map(
+    (name) => `no rule for ${nameOf(rule.match)} is called ${name}, so nothing is waited for in its place`,
+  );
+  return { rule, fault: undefined, lacking, notes, others: waits?.younger ?? [] };
 }
 
 /** Why a rule is not accepted, for what waits for it. */
@@ -60,36 +74,36 @@ export function whyRefused({ fault }: Judgement): string {
   return fault?.message ?? 'not accepted';
 }
 
-function refused(fault: RuleFault): Judgement {
-  return { rule: undefined, fault, lacking: [], isWeak: false };
+function refused(fault: RuleFault, others: readonly string[] = []): Judgement {
+  return { rule: undefined, fault, lacking: [], notes: [], others };
 }
 
-/** The conditions of a judgement. */
-export function conditionsOf({ rule, fault, lacking, isWeak }: Judgement, isWatching: boolean): readonly Condition[] {
-  const accepted: Condition =
-    fault === undefined
-      ? {
-          ...{ type: 'Accepted', status: 'True' },
-          reason: isWeak ? 'OwnershipWeak' : 'Accepted',
-          message: isWeak
-            ? 'the ownership proof could also be carried by the resource of another object of the same name'
-            : 'the rule is in force',
-        }
-      : { type: 'Accepted', status: 'False', ...fault };
-  const permitted: Condition =
-    lacking.length === 0
-      ? rule === undefined
-        ? { type: 'Permitted', status: 'Unknown', reason: 'NotAccepted', message: 'not asked before it is accepted' }
-        : { type: 'Permitted', status: 'True', reason: 'Permitted', message: `may ${VERBS.join(', ')}` }
-      : { type: 'Permitted', status: 'False', reason: 'MissingVerbs', message: `may not ${lacking.join(', ')}` };
-  const watching: Condition = isWatching
-    ? { type: 'Watching', status: 'True', reason: 'Watching', message: 'the kind is being watched' }
-    : { type: 'Watching', status: 'False', reason: 'NotWatching', message: 'the kind is not being watched' };
-  const basis = [accepted, permitted, watching];
-  const lacksOne = basis.find(({ status }) => status !== 'True');
-  const ready: Condition =
-    lacksOne === undefined
-      ? { type: 'Ready', status: 'True', reason: 'Ready', message: 'objects are held and taken down' }
-      : { type: 'Ready', status: 'False', reason: lacksOne.reason, message: lacksOne.message };
-  return [...basis, ready];
+function nameOf({ group, version, resource }: KindRef): string {
+  return `${resource}.${version}${group === '' ? '' : `.${group}`}`;
+}
+
+function unboundIn(kind: KindRef): string {
+  return (
+    `spec.ownership: ${nameOf(kind)} are in namespaces, where another object may have the same name: ` +
+    'let the tags read object.metadata.uid, or object.metadata.namespace as well as the name'
+  );
+}
+
+async function readWaits({ cluster }: JudgeOptions, object: KubeObject): Promise<Waits | undefined> {
+  const waiter = waiterOf(object);
+  if (waiter === undefined) return undefined;
+  const rules = await rulesReached(waiter, async (name) => {
+    const other = await cluster.get(rulePath(name));
+    return other === undefined ? undefined : waiterOf(other);
+  });
+  return waitsAmong(rules, waiter);
+}
+
+function inCircle(circle: readonly string[]): RuleFault {
+  const [self, ...others] = circle;
+  const message =
+    others.length === 1
+      ? `spec.waitFor: the rule waits for its own entry: ${circle.join(' -> ')}`
+      : `spec.waitFor: the rules ${circle.join(' -> ')} wait for each other, and ${self} is the youngest of them`;
+  return { reason: 'WaitsInCircle', message };
 }

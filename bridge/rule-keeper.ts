@@ -175,6 +175,10 @@ class Keeper implements RuleKeeper {
     if (isFresh) return last.judgement;
     const judgement = await judgeRule(this.#options, object);
     this.#judged.set(name, { version, at: clock.monotonic(), judgement });
+    for (const other of judgement.others) {
+      this.#judged.delete(other);
+      this.#work.add(other);
+    }
     return judgement;
   }
 
@@ -215,7 +219,8 @@ async function enforce(
     await mark(options, object.metadata, injects);
     statusDueAt = await writeStatus(options, name, judgement);
   }
-  const pause = !isInForce ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
+  const pause =
+    !isInForce || judgement.notes.length > 0 ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
   return Math.min(clock.now() + pause, statusDueAt ?? Number.POSITIVE_INFINITY);
 }
 

@@ -24,7 +24,6 @@ import {
   DEFAULT_TAGS,
   DURATIONS,
   type DurationFact,
-  ENTRY_PREFIX,
   FAULTS,
   isRefusedKind,
   isText,
@@ -38,7 +37,7 @@ import {
   type TextFact,
   WAIT_FOR_MAX,
 } from './rule-facts.ts';
-import { bindingOf, canTravel, evaluatePolicy, evaluateTags, evaluateTarget } from './target.ts';
+import { bindingOf, canTravel, evaluatePolicy, evaluateTags, evaluateTarget, NOT_BOUND } from './target.ts';
 
 export { ENTRY_PREFIX, OPTIONS_MAX_BYTES, RULE_API_VERSION, TAGS_MAX } from './rule-facts.ts';
 
@@ -148,7 +147,7 @@ const ownership = z
       error: FAULTS.ownership,
     }),
     z.refine(({ tags }) => tags === undefined || bindingOf({ tags }) !== undefined, {
-      error: 'OwnershipNotBound: no tag reads object.metadata.uid, nor namespace and name',
+      error: NOT_BOUND,
     }),
   );
 
@@ -159,17 +158,13 @@ const options = optionsSchema.check(
   z.refine((value) => canTravel(canonicalJson(value)), { error: 'has characters that a queue does not carry' }),
 );
 
-const foreignFinalizer = text(TEXTS.finalizer).check(
-  z.refine((value) => !value.startsWith(ENTRY_PREFIX), { error: FAULTS.waitForOurs }),
-);
-
 const target = z.record(targetKey, targetExpression).check(
   z.refine((value) => Object.keys(value).length > 0, { error: FAULTS.targetEmpty }),
   z.refine((value) => Object.keys(value).length <= TARGET_KEYS_MAX, { error: FAULTS.targetFull }),
 );
 
 const waitFor = z.strictObject({
-  finalizers: z.array(foreignFinalizer).check(z.minLength(1), z.maxLength(WAIT_FOR_MAX)),
+  finalizers: z.array(text(TEXTS.finalizer)).check(z.minLength(1), z.maxLength(WAIT_FOR_MAX)),
   atMost: duration(DURATIONS.atMost),
 });
 

@@ -5,8 +5,9 @@
 import { guards } from './finalizer.ts';
 import { beganAt, type Pending } from './pending.ts';
 import type { Clock, Cluster, KubeObject } from './ports.ts';
+import { conditionsOf } from './rule-conditions.ts';
 import { HELD_OBJECTS_MAX } from './rule-facts.ts';
-import { conditionsOf, type Judgement } from './rule-judge.ts';
+import type { Judgement } from './rule-judge.ts';
 import { type Condition, generationOf, rulePath, statusOf, type WrittenCondition } from './teardown-rules.ts';
 
 /** Status is written at most this often, unless a condition changes. */

@@ -6,10 +6,17 @@ import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { type Prepared, prepare } from './cel/object.ts';
 import { sha256Hex } from './contract.ts';
-import { entryOf } from './finalizer.ts';
+import { entryOf, rulesHolding } from './finalizer.ts';
 import { selectorPredicate } from './label-selector.ts';
 import type { Evaluation, Invalid, ObjectLike, Rule } from './rule.ts';
-import { type RuleDocument, ruleDocument, ruleMetadata, teardownRuleSpec } from './rule-schema.ts';
+import { type Waiter, waitsAmong } from './rule-circles.ts';
+import {
+  type RuleDocument,
+  ruleDocument,
+  ruleMetadata,
+  type TeardownRuleSpec,
+  teardownRuleSpec,
+} from './rule-schema.ts';
 import { type Fault, readRulesFile } from './rules-file.ts';
 import { bindingOf, evaluateOwnership, evaluatePolicy, evaluateTarget, type OwnershipRule } from './target.ts';
 
@@ -41,6 +48,7 @@ export function parseRules(text: string, file: string): ParsedRules {
       rules.push(ruleOf({ ...parsed.data.metadata, uid: uidOf(parsed.data.metadata) }, parsed.data.spec));
     else faults.push(...parsed.error.issues.flatMap((issue) => faultsOfIssue(issue, place)));
   }
+  if (faults.length === 0) faults.push(...faultsOfCircles(rules, file));
   return faults.length === 0 ? { ok: true, rules } : { ok: false, faults };
 }
 
@@ -55,6 +63,7 @@ export function ruleFromObject(object: RuleObject): ParsedRule {
   const { namespaceSelector } = parsed.data.match;
   return {
     ok: true,
+    spec: parsed.data,
     rule: {
       ...ruleOf(metadata, parsed.data),
       ...(namespaceSelector === undefined ? {} : { matchesNamespace: selectorPredicate(namespaceSelector) }),
@@ -71,9 +80,9 @@ interface RuleObject extends ObjectLike {
   readonly metadata: ObjectLike['metadata'] & { readonly creationTimestamp: string; readonly generation?: unknown };
 }
 
-/** One rule, or its faults. */
+/** One rule with its spec as it was read, or its faults. */
 export type ParsedRule =
-  | { readonly ok: true; readonly rule: Rule }
+  | { readonly ok: true; readonly rule: Rule; readonly spec: TeardownRuleSpec }
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
 /** What a schema objects to, each thing with its path below `place`. */
@@ -104,6 +113,21 @@ function faultsOfNames(written: unknown, taken: Map<string, string>, place: stri
     }
   }
   return faults;
+}
+
+/** A file has no ages: of every circle one rule is told, always the same. */
+function faultsOfCircles(rules: readonly Rule[], file: string): readonly Fault[] {
+  const waiters = rules.map(
+    ({ name, uid, match, waitFor }): Waiter => ({
+      ...{ name, uid, kind: match, createdAt: 0 },
+      waitsFor: rulesHolding({ finalizers: waitFor?.finalizers }),
+    }),
+  );
+  return waiters.flatMap((waiter) => {
+    const { circle } = waitsAmong(waiters, waiter);
+    const message = `WaitsInCircle: no deletion would ever begin: ${circle?.join(' -> ')}`;
+    return circle === undefined ? [] : [{ path: `${file}: ${waiter.name}: spec.waitFor.finalizers`, message }];
+  });
 }
 
 function ruleOf({ name, uid }: Pick<Rule, 'name' | 'uid'>, spec: Spec): Rule {
@@ -146,7 +170,8 @@ function evaluated(spec: Spec, object: ObjectLike): Evaluation {
   };
 }
 
-function ownershipOf({ ownership }: Pick<Spec, 'ownership'>): OwnershipRule {
+/** What a spec demands of the outside resource. */
+export function ownershipOf({ ownership }: Pick<Spec, 'ownership'>): OwnershipRule {
   return ownership.tags === undefined ? { none: true } : { tags: ownership.tags };
 }
 

@@ -19,6 +19,8 @@ import type { Invalid, Missing, OwnershipBinding, OwnershipOutcome, PolicyOutcom
 
 /** Largest target, in UTF-8 bytes of its canonical JSON, so that every request fits into a message. */
 export const TARGET_MAX_BYTES = 24_576;
+/** Said of a proof that any object could give; begins with the reason. */
+export const NOT_BOUND = 'OwnershipNotBound: no tag reads object.metadata.uid, nor namespace and name';
 /** JSON escapes make at most six bytes of one. */
 const ESCAPED_MAX = 6;
 
@@ -104,11 +106,15 @@ export function canTravel(text: string): boolean {
   return text.isWellFormed() && !/[\ufffe\uffff]/.test(text);
 }
 
-/** How the proof is bound to the object, by what its expressions read; undefined when it is not. */
-export function bindingOf(ownership: OwnershipRule): OwnershipBinding | undefined {
+/**
+ * How the proof is bound to the object, by what its expressions read; undefined when it is not. A name alone binds only
+ * where names are unique in the whole cluster, so not for a kind that is `namespaced`.
+ */
+export function bindingOf(ownership: OwnershipRule, namespaced = false): OwnershipBinding | undefined {
   if ('none' in ownership) return 'none';
   if (reads(ownership.tags, 'object.metadata.uid')) return 'uid';
-  return reads(ownership.tags, 'object.metadata.name') ? 'name' : undefined;
+  const names = namespaced ? ['object.metadata.namespace', 'object.metadata.name'] : ['object.metadata.name'];
+  return names.every((path) => reads(ownership.tags, path)) ? 'name' : undefined;
 }
 
 function reads(expressions: Expressions, path: string): boolean {
@@ -142,10 +148,8 @@ function faultOfTag(value: CelValue): string | undefined {
 }
 
 function unbound(tags: Expressions, namespaced: boolean): Invalid | undefined {
-  const path = namespaced ? ['object.metadata.namespace', 'object.metadata.name'] : ['object.metadata.name'];
-  if (reads(tags, 'object.metadata.uid') || path.every((part) => reads(tags, part))) return undefined;
-  const detail = 'OwnershipNotBound: the object has a namespace, and no tag reads it or object.metadata.uid';
-  return { kind: 'invalid', key: Object.keys(tags)[0] ?? 'ownership', detail };
+  if (bindingOf({ tags }, namespaced) !== undefined) return undefined;
+  return { kind: 'invalid', key: Object.keys(tags)[0] ?? 'ownership', detail: NOT_BOUND };
 }
 
 /** Evaluates the policy. Whatever does not say Delete or Retain says nothing, a missing key included. */

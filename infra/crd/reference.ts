@@ -3,6 +3,7 @@
  * the functions that expressions have. Used by files.ts.
  */
 import { stringify } from 'yaml';
+import { ACCEPTANCES, REFUSALS } from '../../bridge/rule-facts.ts';
 import { ruleSchema } from './definition.ts';
 import { exampleObject, expressionNotes, functionFacts, stricterThanTheServer } from './expressions.ts';
 import type { Schema } from './schema.ts';
@@ -116,6 +117,15 @@ function functionTable(): string {
   return ['| function | for | examples |', '|---|---|---|', ...lines].join('\n');
 }
 
+function acceptedTable(): string {
+  const rows = (status: string, reasons: Readonly<Record<string, string>>) =>
+    Object.entries(reasons).map(([reason, meaning]) => `| ${status} | \`${reason}\` | ${cell(meaning)} |`);
+  return [
+    ...['| `Accepted` | reason | meaning |', '|---|---|---|'],
+    ...[...rows('True', ACCEPTANCES), ...rows('False', REFUSALS)],
+  ].join('\n');
+}
+
 const bullets = (items: readonly string[]) => items.map((item) => `- ${item}`).join('\n');
 
 /** The whole text of the reference. */
@@ -152,8 +162,12 @@ Durations are written as in Go: \`90s\`, \`10m\`, \`1h30m\`, \`1.5h\`.
 
 ${refusals()}
 
-What only the bridge can tell, it says in the condition \`Accepted\`: an expression that does not compile or cannot give what
-is needed, a proof of ownership that is not bound to the object, options that are too large for a message.
+## What only the bridge can tell
+
+It says so in the condition \`Accepted\`. A rule that is not accepted is judged again by itself; meanwhile nothing is published
+for it, and pending objects say \`RuleNotAccepted\`.
+
+${acceptedTable()}
 
 ## Status
 

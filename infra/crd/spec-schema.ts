@@ -20,7 +20,7 @@ import {
   WAIT_FOR_MAX,
 } from '../../bridge/rule-facts.ts';
 import { matchSchema } from './match-schema.ts';
-import { check, choiceSchema, durationSchema, factsOf, matches, quoted, type Schema, textSchema } from './schema.ts';
+import { check, choiceSchema, durationSchema, factsOf, matches, type Schema, textSchema } from './schema.ts';
 
 const handlerFacts = factsOf(handlerName);
 const tagFacts = factsOf(tagKey);
@@ -91,7 +91,9 @@ const ownership: Schema = {
 
 const waitFor: Schema = {
   type: 'object',
-  description: 'Waits for finalizers of others to be gone before the teardown begins.',
+  description:
+    'Waits for finalizers of others to be gone before the teardown begins: of other controllers, or of other rules ' +
+    `(\`${ENTRY_PREFIX}<name>\`). Of rules for one kind that wait in a circle the youngest is not accepted.`,
   required: ['finalizers', 'atMost'],
   properties: {
     finalizers: {
@@ -99,9 +101,10 @@ const waitFor: Schema = {
       description: 'The finalizers to wait for.',
       minItems: 1,
       maxItems: WAIT_FOR_MAX,
-      items: textSchema(TEXTS.finalizer, 'A finalizer, not one of a rule.', [
-        check(`!self.startsWith(${quoted(ENTRY_PREFIX)})`, FAULTS.waitForOurs),
-      ]),
+      items: textSchema(
+        TEXTS.finalizer,
+        'A finalizer, as it stands in `metadata.finalizers`; also the entry of another rule.',
+      ),
       'x-kubernetes-list-type': 'atomic',
     },
     atMost: durationSchema(DURATIONS.atMost, 'How long to wait; then the object is held until they are gone.'),

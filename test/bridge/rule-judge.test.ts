@@ -4,7 +4,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../bridge/ports.ts';
-import { conditionsOf, judgeRule, VERBS } from '../../bridge/rule-judge.ts';
+import { conditionsOf } from '../../bridge/rule-conditions.ts';
+import { judgeRule, VERBS } from '../../bridge/rule-judge.ts';
 import { RECHECK_MS, REJUDGE_MS } from '../../bridge/rule-keeper.ts';
 import { BUCKETS, ENTRY, HANDLER, RULE, type SpecChanges } from '../support/bridge-builders.ts';
 import { FakeKinds } from '../support/fake-kinds.ts';
@@ -18,7 +19,8 @@ const OTHER = 'other';
 async function judged(changes: SpecChanges = {}, prepare: (kinds: FakeKinds) => void = () => {}, isWatching = true) {
   const kinds = new FakeKinds();
   prepare(kinds);
-  const judgement = await judgeRule({ kinds, hasHandler: (name) => name === HANDLER }, ruleObject(changes));
+  const cluster = { get: async () => undefined };
+  const judgement = await judgeRule({ kinds, cluster, hasHandler: (name) => name === HANDLER }, ruleObject(changes));
   const conditions = conditionsOf(judgement, isWatching);
   const said = Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
   const messages = Object.fromEntries(conditions.map(({ type, message }) => [type, message]));
@@ -40,6 +42,18 @@ describe('a rule', () => {
     ['with a field that nobody knows', { dryRun: true }, 'Invalid', 'spec.dryRun: unknown field'],
     ['for a refused kind', { match: { ...BUCKETS, group: '', resource: 'secrets' } }, 'Invalid', 'secrets are refused'],
     ['whose tags bind to nothing', { ownership: { tags: { a: "'b'" } } }, 'OwnershipNotBound', 'spec.ownership: Own'],
+    [
+      'whose tags hold only a name, for a kind in namespaces',
+      { ownership: { tags: { owner: 'object.metadata.name' } } },
+      'OwnershipNotBound',
+      'buckets.v1.storage.example.com are in namespaces',
+    ],
+    [
+      'that waits for its own entry',
+      { waitFor: { finalizers: ['a.b/c', ENTRY], atMost: '1h' } },
+      'WaitsInCircle',
+      `waits for its own entry: ${RULE} -> ${RULE}`,
+    ],
     ['whose handler has no queue', { handler: 'nobody' }, 'NoQueue', 'handler nobody'],
     [
       'for a kind that is not served',
@@ -86,6 +100,30 @@ describe('a rule', () => {
     const tags = { owner: "object.metadata.namespace + '/' + object.metadata.name" };
     const { said } = await judged({ ownership: { tags } });
     expect(said).toMatchObject({ Accepted: 'True OwnershipWeak', Ready: 'True Ready' });
+  });
+
+  it.each<[string, SpecChanges, string]>([
+    [
+      'a name, for a kind without namespaces',
+      {
+        match: { group: '', version: 'v1', resource: 'namespaces' },
+        ownership: { tags: { owner: 'object.metadata.name' } },
+      },
+      'OwnershipWeak',
+    ],
+    ['nothing, on its own word', { ownership: { none: true } }, 'OwnershipNone'],
+  ])('whose proof is bound by %s works, and says so', async (_what, changes, reason) => {
+    const { said, messages } = await judged(changes);
+    expect(said).toMatchObject({ Accepted: `True ${reason}`, Ready: 'True Ready' });
+    expect(messages.Accepted).toMatch(/^the rule is in force/);
+  });
+
+  it('that waits for a rule that is not there works, and says that nothing is waited for', async () => {
+    const { said, messages } = await judged({
+      waitFor: { finalizers: ['finalizer-bridge.dev/notcie'], atMost: '1h' },
+    });
+    expect(said).toMatchObject({ Accepted: 'True Accepted', Ready: 'True Ready' });
+    expect(messages.Accepted).toContain('is called notcie, so nothing is waited for in its place');
   });
 
   it('whose kind is not being watched is not ready', async () => {

@@ -3,26 +3,19 @@
  * object beside it; targets go through the shipped handlers' schemas, proofs over the tags beside them.
  * The page docs/worked-rules.md is held to the files, and to what it says of ownership, handlers and limits.
  */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { prepare } from '../../bridge/cel/object.ts';
-import { type Ownership, ownershipSchema, ruleName, targetSchema } from '../../bridge/contract.ts';
+import type { Ownership } from '../../bridge/contract.ts';
 import { selectorPredicate } from '../../bridge/label-selector.ts';
 import type { Evaluation, ObjectLike } from '../../bridge/rule.ts';
 import { type TeardownRuleSpec, teardownRuleSpec } from '../../bridge/rule-schema.ts';
-import { parseRules } from '../../bridge/rules.ts';
-import {
-  bindingOf,
-  evaluateOwnership,
-  evaluatePolicy,
-  evaluateTarget,
-  type OwnershipRule,
-} from '../../bridge/target.ts';
+import { ownershipOf, parseRules } from '../../bridge/rules.ts';
+import { bindingOf, evaluateOwnership, evaluatePolicy, evaluateTarget } from '../../bridge/target.ts';
 import { isStrong, judgeOwnership } from '../../functions/ownership.ts';
 import { registry } from '../../functions/registry.ts';
+import { expectedOf, files, objectOf, page, read, ruleCalled, rulesOf, tagsOf } from '../support/worked-rules.ts';
 
 /** Number of the section, its heading and its files, and what the page says of the ownership. */
 const worked = [
@@ -37,61 +30,6 @@ const worked = [
   { number: 9, title: 'Retain by annotation', file: 'retain', ownership: 'strong', ready: true },
   { number: 10, title: 'Namespace with a budget', file: 'budget', ownership: 'strong', ready: true },
 ] as const;
-
-const docs = join(import.meta.dirname, '../../docs');
-const page = readFileSync(join(docs, 'worked-rules.md'), 'utf8');
-const files = readdirSync(join(docs, 'worked-rules')).sort();
-const read = (name: string) => readFileSync(join(docs, 'worked-rules', name), 'utf8');
-
-const texts = z.record(z.string(), z.string());
-const ruleDocument = z.strictObject({
-  apiVersion: z.literal('finalizer-bridge.dev/v1alpha1'),
-  kind: z.literal('TeardownRule'),
-  metadata: z.strictObject({ name: ruleName }),
-  spec: teardownRuleSpec,
-});
-const sampleObject = z.looseObject({
-  apiVersion: z.string(),
-  kind: z.string(),
-  metadata: z.looseObject({
-    name: z.string(),
-    namespace: z.optional(z.string()),
-    uid: z.uuid(),
-    labels: z._default(texts, {}),
-    annotations: z._default(texts, {}),
-    finalizers: z.array(z.string()),
-  }),
-});
-const evaluations = z.array(
-  z.strictObject({
-    rule: ruleName,
-    target: targetSchema,
-    ownership: ownershipSchema,
-    policy: z.enum(['Delete', 'Retain']),
-  }),
-);
-/** Tags of the outside resource: those that its provisioner sets by itself, and those that somebody has to add. */
-const sampleTags = z.strictObject({ provisioner: texts, added: texts });
-
-const objectOf = (file: string) => sampleObject.parse(parse(read(`${file}.object.yaml`)));
-const expectedOf = (file: string) => evaluations.parse(parse(read(`${file}.evaluated.yaml`)));
-
-function rulesOf(file: string) {
-  return parseAllDocuments(read(`${file}.rule.yaml`)).map((document) => {
-    expect([...document.errors, ...document.warnings]).toEqual([]);
-    return ruleDocument.parse(document.toJS());
-  });
-}
-
-function ruleCalled(file: string, name: string): TeardownRuleSpec {
-  const found = rulesOf(file).find(({ metadata }) => metadata.name === name);
-  if (found === undefined) throw new Error(`looking for the rule ${name} in ${file}`);
-  return found.spec;
-}
-
-function ownershipOf({ ownership }: TeardownRuleSpec): OwnershipRule {
-  return ownership.tags === undefined ? { none: true } : { tags: ownership.tags };
-}
 
 function evaluated(spec: TeardownRuleSpec, object: ObjectLike): Evaluation {
   const prepared = prepare(object);
@@ -160,7 +98,7 @@ describe.each(worked)('the worked rule $file', ({ number, title, file, ownership
     if (deleting === undefined || proof === undefined) throw new Error(`reading ${file}: no rule`);
     expect(bindingOf(ownershipOf(deleting.spec))).toBe({ strong: 'uid', weak: 'name', none: 'none' }[ownership]);
     expect(isStrong(proof, objectOf(file).metadata.uid)).toBe(ownership === 'strong');
-    const { provisioner, added } = sampleTags.parse(parse(read(`${file}.tags.yaml`)));
+    const { provisioner, added } = tagsOf(file);
     const judge = (tags: object) => judgeOwnership(proof, new Map(Object.entries(tags))).owned;
     expect([judge(provisioner), judge({ ...provisioner, ...added })]).toEqual([ready, true]);
   });
@@ -207,13 +145,33 @@ describe('the page of worked rules', () => {
     for (const name of files) expect(page).toContain(`](worked-rules/${name})`);
   });
 
-  it('says truly what a rule cannot wait for', () => {
+  it('says truly what a rule can wait for, and what it cannot', () => {
     const waiting = ruleCalled('notify-first', 'announced-buckets').waitFor?.finalizers;
-    expect(waiting).toEqual(['notice.example.com/acknowledged']);
-    const refused = (finalizer: string) =>
-      !parseRules(read('notify-first.rule.yaml').replace('notice.example.com/acknowledged', finalizer), 'r').ok;
-    expect(refused('finalizer-bridge.dev/bucket-notice')).toBe(page.includes('cannot wait for another rule'));
-    expect(refused('awsmachine.infrastructure.cluster.x-k8s.io')).toBe(page.includes('a finalizer without a slash'));
+    expect(waiting).toEqual(['finalizer-bridge.dev/bucket-notice', 'notice.example.com/acknowledged']);
+    const faults = (finalizer: string) => {
+      const parsed = parseRules(
+        read('notify-first.rule.yaml').replace('notice.example.com/acknowledged', finalizer),
+        'r',
+      );
+      return parsed.ok ? '' : parsed.faults.map(({ message }) => message).join();
+    };
+    for (const [name] of page.matchAll(/(?<=`)[a-z.-]+\.(crossplane\.io|x-k8s\.io)(?=`)/g))
+      expect(faults(name)).toBe('');
+    expect(faults('finalizer-bridge.dev/announced-buckets')).toContain('WaitsInCircle');
+    expect(page).toContain('`WaitsInCircle`');
+  });
+
+  it('waits for entries of rules of its own, and for finalizers that its object carries', () => {
+    for (const { file } of worked) {
+      const names = rulesOf(file).map(({ metadata }) => metadata.name);
+      for (const { spec } of rulesOf(file)) {
+        for (const finalizer of spec.waitFor?.finalizers ?? []) {
+          expect(objectOf(file).metadata.finalizers, file).toContain(finalizer);
+          const ours = finalizer.split('finalizer-bridge.dev/')[1];
+          expect(ours === undefined || names.includes(ours)).toBe(true);
+        }
+      }
+    }
   });
 
   it.each([
@@ -225,14 +183,16 @@ describe('the page of worked rules', () => {
     ],
     ['crossplane-bucket', { 'crossplane-name': 'object.metadata.name' }, 'name found'],
     // As for the namespaced kind, whose objects have the same tags.
-    ['in-house', { 'crossplane-name': 'object.metadata.name' }, 'name invalid'],
+    ['in-house', { 'crossplane-name': 'object.metadata.name' }, 'undefined invalid'],
     ['cluster-api-machine', { 'finalizer-bridge.dev/owner-uid': 'object.metadata.uid' }, 'uid found'],
     ['ebs-volume', { CSIVolumeName: "'pvc-' + object.spec.claimRef.uid" }, 'refused'],
     ['ebs-volume', { CSIVolumeName: "'pvc-' + object.metadata.uid" }, 'uid found'],
   ])('says truly how strong %s would be with %j: %s', (file, tags, says) => {
     const [rule] = z.array(z.looseObject({ spec: z.looseObject({}) })).parse([parse(read(`${file}.rule.yaml`))]);
     const { data } = teardownRuleSpec.safeParse({ ...rule?.spec, ownership: { tags } });
-    const proof = data && `${bindingOf(ownershipOf(data))} ${evaluated(data, objectOf(file)).ownership.kind}`;
+    const object = objectOf(file);
+    const binding = data && bindingOf(ownershipOf(data), object.metadata.namespace !== undefined);
+    const proof = data && `${binding} ${evaluated(data, object).ownership.kind}`;
     expect(proof ?? 'refused').toBe(says);
   });
 });

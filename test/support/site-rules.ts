@@ -23,6 +23,7 @@ const ruleSchema = z.looseObject({
   metadata: z.looseObject({
     name: z.string(),
     uid: z.string(),
+    creationTimestamp: z.string(),
     generation: z.int(),
     resourceVersion: z.string(),
     finalizers: z._default(z.array(z.string()), []),
