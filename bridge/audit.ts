@@ -6,7 +6,7 @@
 import * as z from 'zod/mini';
 import type { KubeObject } from './ports.ts';
 import type { Run } from './run.ts';
-import { type SpokenWord, spokenWords } from './words.ts';
+import { reasonGiven, type SpokenWord, spokenWords } from './words.ts';
 
 const managedFields = z.array(
   z.object({
@@ -40,9 +40,15 @@ export function hearWords({ reach, pending, facts }: Run): void {
       type: 'Warning',
       reason: ASKED[word],
       action: 'Teardown',
-      message: `${rule}: ${word} was asked for${signatureOf(facts.object, spoken.key)}`,
+      message: `${rule}: ${word} was asked for${signatureOf(facts.object, spoken.key)}${reasonOf(facts.object, spoken, rule)}`,
     });
   }
+}
+
+/** Only a release has a reason to give. */
+function reasonOf({ metadata }: KubeObject, { word }: SpokenWord, rule: string): string {
+  const reason = word === 'release' ? reasonGiven(metadata, rule) : undefined;
+  return reason === undefined ? '' : `: ${reason}`;
 }
 
 /** Who says to have written an annotation, and when: `, by field manager kubectl at 2026-01-01T00:00:00Z`. */

@@ -84,7 +84,7 @@ async function patchObject(
       return { kind: 'patched', meta: decoded(call, answer, decodeMeta) };
     case 409:
     case 422:
-      return { kind: 'conflict' };
+      return { kind: 'conflict', said: answer.text };
     case 404:
       if (await isMissing(http, answer, path)) return { kind: 'missing' };
       throw refusal(call, answer);

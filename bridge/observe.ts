@@ -99,12 +99,7 @@ function noteTarget(pending: Pending, view: RuleView | undefined): void {
 function runsEnd(pending: Pending, rule: Rule | undefined, began: number): number | undefined {
   const ends: number[] = [];
   if (!pending.knowsAllSent) {
-    // Without a term that is known to have been this deletion's from its start, the largest is assumed (trap V6).
-    ends.push(
-      rule?.termHeldSince !== undefined && rule.termHeldSince <= began
-        ? possibleRunsEnd({ began, term: rule.term }, pending.firstLooked)
-        : possibleRunsEndOfAnyTerm(pending.firstLooked),
-    );
+    ends.push(othersRunsEnd(rule, { began, until: pending.firstLooked }));
   }
   for (const { attempt, at } of pending.sent) {
     // Without the rule it was sent under its term is not known any more.
@@ -113,6 +108,19 @@ function runsEnd(pending: Pending, rule: Rule | undefined, began: number): numbe
     );
   }
   return ends.length === 0 ? undefined : Math.max(...ends);
+}
+
+/**
+ * When the last request that somebody else may have sent `until` then has surely ended, for a deletion that began at
+ * `began`. Without a term that is known to have been this deletion's from its start, the largest is assumed (trap V6).
+ */
+export function othersRunsEnd(
+  rule: Pick<Rule, 'term' | 'termHeldSince'> | undefined,
+  { began, until }: { readonly began: number; readonly until: number },
+): number {
+  return rule?.termHeldSince !== undefined && rule.termHeldSince <= began
+    ? possibleRunsEnd({ began, term: rule.term }, until)
+    : possibleRunsEndOfAnyTerm(until);
 }
 
 function ruleView(facts: Facts, rule: Rule, began: number): RuleView {

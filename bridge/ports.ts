@@ -55,10 +55,13 @@ export type PatchOperation =
   | { readonly op: 'test' | 'add' | 'replace'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string };
 
-/** `conflict`: a `test` failed or the object moved (409, 422); only a fresh GET tells which. */
+/**
+ * `conflict`: a `test` failed, the object moved, or somebody refuses the write (409, 422); only a fresh GET tells which.
+ * `said` is the server's answer: words for a person, never to be concluded from.
+ */
 export type PatchOutcome =
   | { readonly kind: 'patched'; readonly meta: ObjectMeta }
-  | { readonly kind: 'conflict' }
+  | { readonly kind: 'conflict'; readonly said?: string }
   | { readonly kind: 'missing' };
 
 /** One line of a watch, decoded. `opened` comes first: the server has answered. `synced`: the initial list is complete. */

@@ -8,6 +8,7 @@ import { entryOf, hasEntry, removeEntry } from './finalizer.ts';
 import { beganAt, type Pending } from './pending.ts';
 import type { Telling } from './reporter.ts';
 import { nameOf, pathOf, type Reach, type Run, type Step } from './run.ts';
+import { reasonGiven } from './words.ts';
 
 type Remove = Extract<Decision, { act: 'remove' }>;
 
@@ -72,7 +73,7 @@ export function finish(reach: Reach, pending: Pending, gone: 'object' | 'entry')
   } else {
     reach.metrics.removed.inc({ rule, reason: removing.reason });
     reach.metrics.duration.observe({ rule, reason: removing.reason }, Math.max(0, seconds));
-    const telling = tellingOf(removing, rule);
+    const telling = tellingOf(removing, pending);
     if (telling === undefined)
       reach.log.info({ rule, uid: meta.uid, seconds }, `removing finalizer from ${nameOf(pending)}: done`);
     else reach.reporter.tell(pending, telling);
@@ -97,8 +98,10 @@ function leakOf({ facts }: Pending): string {
 }
 
 /** What a removal is worth telling; a happy one is not (P8). */
-function tellingOf({ reason, evidence }: Remove, rule: string): Telling | undefined {
+function tellingOf({ reason, evidence }: Remove, { rule, meta }: Pending): Telling | undefined {
   const action = 'Teardown';
+  const said = reasonGiven(meta, rule);
+  const why = said === undefined ? '' : `: ${said}`;
   switch (reason) {
     case 'Gone':
       if (evidence !== 'absent') return undefined;
@@ -109,7 +112,12 @@ function tellingOf({ reason, evidence }: Remove, rule: string): Telling | undefi
         message: `${rule}: the first look found nothing to delete`,
       };
     case 'Released':
-      return { type: 'Warning', reason, action, message: `${rule}: released on a person's word, without teardown` };
+      return {
+        type: 'Warning',
+        reason,
+        action,
+        message: `${rule}: released on a person's word, without teardown${why}`,
+      };
     case 'Retained':
       return { type: 'Normal', reason, action, message: `${rule}: the outside resource is kept, as the policy says` };
     case 'TargetMissing':

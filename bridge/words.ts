@@ -9,6 +9,8 @@ export const RELEASE_PREFIX = 'release.finalizer-bridge.dev/';
 export const RETRY_PREFIX = 'retry.finalizer-bridge.dev/';
 
 export const APPROVE_PREFIX = 'approve.finalizer-bridge.dev/';
+/** Why a person has spoken: `<uid>/<text>`. It decides nothing; Events and logs repeat it. */
+export const REASON_PREFIX = 'reason.finalizer-bridge.dev/';
 
 /** `wait`: take the entry off when no sent request can still run. `now`: at once; a teardown may still happen. */
 export type Release = 'none' | 'wait' | 'now';
@@ -49,6 +51,12 @@ export function spokenWords(meta: ObjectMeta, rule: string): readonly SpokenWord
   if (retry !== undefined) spoken.push({ word: 'retry', key: RETRY_PREFIX + rule, said: retry });
   if (isApproved(meta, rule)) spoken.push({ word: 'approve', key: APPROVE_PREFIX + rule, said: '' });
   return spoken;
+}
+
+/** Why a person has spoken, in their own words; undefined when they did not say. */
+export function reasonGiven(meta: ObjectMeta, rule: string): string | undefined {
+  const said = meta.annotations?.[REASON_PREFIX + rule];
+  return said?.startsWith(`${meta.uid}/`) ? said.slice(meta.uid.length + 1) : undefined;
 }
 
 /** Whether a person has said anything about this deletion: then somebody is looking. */

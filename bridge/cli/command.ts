@@ -46,6 +46,10 @@ export interface World {
 export interface Context extends World, Terminal {
   readonly clock: Clock;
   readonly format: Format;
+  /** How a command on the same cluster as the same caller begins; quoted for a shell. */
+  readonly self: string;
+  /** The same flags for kubectl, each after a blank. */
+  readonly kubectlFlags: string;
 }
 
 /** What is thrown when something expected is in the way: its message is all that a person gets to see. */

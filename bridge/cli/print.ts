@@ -4,6 +4,7 @@
  */
 import { stringify } from 'yaml';
 import type { Context } from './command.ts';
+import { printable } from './shell.ts';
 
 /** Data and what people get to read of it. */
 export interface Shown {
@@ -22,7 +23,7 @@ export function print({ format, out }: Pick<Context, 'format' | 'out'>, { data, 
       out(stringify(JSON.parse(JSON.stringify(data)), { lineWidth: 0 }).trimEnd());
       break;
     case 'table':
-      for (const line of lines) out(line);
+      for (const line of lines) out(printable(line));
       break;
     default:
       format satisfies never;

@@ -8,6 +8,7 @@ import { parseDuration } from '../duration.ts';
 import type { Clock } from '../ports.ts';
 import { type Command, type Context, EXIT, type Exit, FORMATS, type Terminal, type World } from './command.ts';
 import { explainFailure } from './failure-words.ts';
+import { quoted } from './shell.ts';
 
 /** The global flags, decoded. `requestTimeout` in ms, 0 for none. */
 export type Flags = z.output<typeof flagsSchema>;
@@ -82,8 +83,17 @@ function programOf(options: ProgramOptions, finish: (exit: Exit) => void): Comma
 async function runCommand(command: Command, commander: Commander, options: ProgramOptions): Promise<Exit> {
   const flags = z.parse(flagsSchema, commander.optsWithGlobals());
   const { terminal, clock } = options;
-  const context: Context = { ...options.connect(flags, clock), ...terminal, clock, format: flags.output };
+  const kubectlFlags = connectionFlags(flags);
+  const words = { self: options.name + kubectlFlags, kubectlFlags, format: flags.output };
+  const context: Context = { ...options.connect(flags, clock), ...terminal, ...words, clock };
   return await command.run(context, commander.processedArgs.flat().filter(isText), commander.opts());
+}
+
+/** What is printed to be pasted must never reach another cluster. */
+function connectionFlags({ kubeconfig, context, cluster, user, as, asGroup = [] }: Flags): string {
+  const chosen = Object.entries({ kubeconfig, context, cluster, user, as });
+  const words = chosen.flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}`, value]));
+  return [...words, ...asGroup.flatMap((group) => ['--as-group', group])].map((word) => ` ${quoted(word)}`).join('');
 }
 
 function isText(value: unknown): value is string {

@@ -53,6 +53,21 @@ describe('a release', () => {
     expect(scene.events).toEqual(['ReleaseAsked', 'Released']);
   });
 
+  it('has the reason that the person gave in its Event, if it was given for this deletion', async () => {
+    const scene = await requested();
+    const key = `reason.finalizer-bridge.dev/${RULE}`;
+    await says(scene, key, 'uid-logs/moved elsewhere');
+    await says(scene, RELEASE, 'uid-logs/now');
+    expect(scene.cluster.events.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/release was asked for.*: moved elsewhere$/),
+      expect.stringMatching(/without teardown: moved elsewhere$/),
+    ]);
+    const copied = await requested();
+    await says(copied, key, 'uid-of-the-original/moved elsewhere');
+    await says(copied, RELEASE, 'uid-logs/now');
+    expect(copied.cluster.events.at(-1)?.message).toMatch(/without teardown$/);
+  });
+
   it('of a refused object works as of any other (V7)', async () => {
     const scene = await requested();
     await scene.answer(refused);

@@ -18,13 +18,22 @@ export const SERVED: readonly ServedKind[] = [
   { ...CONFIG_MAPS, kind: 'ConfigMap', singular: 'configmap', shortNames: ['cm'], namespaced: true },
   { ...BUCKETS, kind: 'Bucket', singular: 'bucket', shortNames: ['bkt'], namespaced: true },
   { ...VOLUMES, kind: 'Volume', singular: 'volume', shortNames: [], namespaced: false },
+  {
+    group: '',
+    version: 'v1',
+    resource: 'namespaces',
+    kind: 'Namespace',
+    singular: 'namespace',
+    shortNames: ['ns'],
+    namespaced: false,
+  },
   { ...TEARDOWN_RULES, kind: 'TeardownRule', singular: 'teardownrule', shortNames: ['tdr'], namespaced: false },
 ];
 
 /** A person at the command line, and the cluster it talks to. */
 export class CommandLine {
-  readonly clock = new ManualClock();
-  readonly cluster = new FakeCluster(() => this.clock.now());
+  readonly clock: ManualClock;
+  readonly cluster: FakeCluster;
   readonly kinds = new FakeKinds();
   served = SERVED;
   commands: readonly Command[] = allCommands;
@@ -34,6 +43,12 @@ export class CommandLine {
   readonly questions: string[] = [];
   /** The flags of the last command that connected. */
   flags: Flags | undefined;
+
+  /** In a world of its own, or in one that a bridge lives in too. */
+  constructor(world?: { readonly clock: ManualClock; readonly cluster: FakeCluster }) {
+    this.clock = world?.clock ?? new ManualClock();
+    this.cluster = world?.cluster ?? new FakeCluster(() => this.clock.now());
+  }
 
   /** Runs a line, its words separated by blanks. */
   async run(line: string, ...more: readonly string[]): Promise<Said> {

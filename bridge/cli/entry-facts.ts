@@ -1,0 +1,135 @@
+/*
+ * All that can be told of one entry of an object without the bridge: its rule, where the deletion stands by the record on
+ * the object, what people have said, the target, and by when no request can still run. Called by explain.ts, which prints it.
+ */
+import { entryOf } from '../finalizer.ts';
+import { othersRunsEnd } from '../observe.ts';
+import type { KubeObject } from '../ports.ts';
+import { type Record, readRecordOfAnyRule } from '../record.ts';
+import type { Evaluation, Rule } from '../rule.ts';
+import { isApproved, reasonGiven, releaseWord, retryWord, unreadWords } from '../words.ts';
+import { type Advice, adviceFor, adviceOnSilence, type Commands } from './advice.ts';
+import type { RuleSight } from './rule-sight.ts';
+import { beganOf } from './subject.ts';
+import { timeOf } from './times.ts';
+
+/** The bridge has had time to say something: 30 s of quiet, a minute between records, and room. */
+const SILENT_MS = 120_000;
+
+/** What `explain -o json` says of an entry. Times are RFC 3339, UTC. */
+export interface EntryFacts {
+  readonly rule: string;
+  readonly entry: string;
+  /** `Missing`: there is no such TeardownRule. `Unreadable`: the caller may not read it. */
+  readonly ruleState: 'Accepted' | 'NotAccepted' | 'Missing' | 'Unreadable';
+  readonly ruleDetail?: string | undefined;
+  readonly handler?: string | undefined;
+  /** `Live`: not being deleted. `Silent`: the bridge has written nothing (yet). */
+  readonly state: 'Live' | 'Silent' | 'Pending' | 'Held';
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly since?: string | undefined;
+  readonly firstPublished?: string | undefined;
+  /** When the bridge looks again without being told. */
+  readonly nextLook?: string | undefined;
+  readonly refused?: Pick<NonNullable<Record['refused']>, 'reason' | 'message' | 'due'> | undefined;
+  readonly policy?: string | undefined;
+  readonly target?: Evaluation['target'] | undefined;
+  readonly ownership?: Evaluation['ownership'] | undefined;
+  /** No request that was sent by now can still run after this. */
+  readonly noRequestRunsAfter?: string | undefined;
+  readonly words: readonly string[];
+  readonly waitsFor: string;
+  readonly next: Advice['next'];
+}
+
+/** What is looked at. `object` is as of the rule's version of the kind. */
+export interface EntryLook {
+  readonly name: string;
+  readonly object: KubeObject;
+  readonly sight: RuleSight;
+  readonly now: number;
+  readonly commands: Commands;
+}
+
+/** The facts of one entry. */
+export function factsOfEntry(look: EntryLook): EntryFacts {
+  const { name, object, sight, now } = look;
+  const { metadata } = object;
+  const rule = sight.kind === 'found' ? sight.rule : undefined;
+  const began = beganOf(metadata);
+  const record = began === undefined ? undefined : readRecordOfAnyRule(metadata, name);
+  const evaluation = rule?.evaluate(object);
+  const { waitsFor, next } = advice(look, record, began);
+  return {
+    ...{ rule: name, entry: entryOf(name), ...ruleFacts(sight), handler: rule?.handler },
+    state: began === undefined ? 'Live' : (record?.phase ?? 'Silent'),
+    ...recordFacts(record),
+    policy: evaluation?.policy.kind === 'found' ? evaluation.policy.policy : evaluation?.policy.detail,
+    ...{ target: evaluation?.target, ownership: evaluation?.ownership },
+    noRequestRunsAfter: began === undefined ? undefined : timeOf(othersRunsEnd(rule, { began, until: now })),
+    words: began === undefined ? [] : wordsOn(look, record),
+    ...{ waitsFor, next },
+  };
+}
+
+function ruleFacts(sight: RuleSight): Pick<EntryFacts, 'ruleState' | 'ruleDetail'> {
+  switch (sight.kind) {
+    case 'missing':
+      return { ruleState: 'Missing', ruleDetail: 'rules of a file that the bridge reads are not seen here' };
+    case 'unreadable':
+      return { ruleState: 'Unreadable', ruleDetail: sight.why };
+    case 'found': {
+      const refusal = sight.accepted?.status === 'False' ? sight.accepted.message : undefined;
+      const fault = sight.faults.length > 0 ? sight.faults.join('; ') : refusal;
+      const isGoing = sight.object.metadata.deletionTimestamp !== undefined;
+      const detail = fault ?? (isGoing ? 'the rule is being withdrawn' : undefined);
+      return { ruleState: fault === undefined ? 'Accepted' : 'NotAccepted', ruleDetail: detail };
+    }
+    default:
+      return sight satisfies never;
+  }
+}
+
+function recordFacts(record: Record | undefined): Partial<EntryFacts> {
+  if (record === undefined) return {};
+  const { reason, message, since, firstPublished, next, refused } = record;
+  return {
+    ...{ reason, message, since, firstPublished, nextLook: next },
+    refused: refused && { reason: refused.reason, message: refused.message, due: refused.due },
+  };
+}
+
+function advice(
+  { now, commands, object, name }: EntryLook,
+  record: Record | undefined,
+  began: number | undefined,
+): Advice {
+  if (began === undefined) return { waitsFor: 'nothing: the object is not being deleted', next: [] };
+  if (record === undefined) return adviceOnSilence(now - began > SILENT_MS, commands);
+  // A release said after the record was written is what counts next.
+  if (record.reason !== 'ReleaseWaiting' && releaseWord(object.metadata, name) !== 'none')
+    return adviceFor({ phase: 'Pending', reason: 'ReleaseWaiting' }, commands);
+  return adviceFor(record, commands);
+}
+
+/** What people have said about this deletion, and whether it was heard. */
+function wordsOn({ object: { metadata }, name }: EntryLook, record: Record | undefined): readonly string[] {
+  const release = releaseWord(metadata, name);
+  const retry = retryWord(metadata, name);
+  const reason = reasonGiven(metadata, name);
+  const isHeard = retry === undefined || record?.retry === retry;
+  return [
+    release === 'none'
+      ? ''
+      : `release${release === 'now' ? ' at once' : ''}${reason === undefined ? '' : `: ${reason}`}`,
+    retry === undefined ? '' : `retry ${retry}${isHeard ? ', heard by the bridge' : ', not heard by the bridge yet'}`,
+    isApproved(metadata, name) ? 'approved' : '',
+    ...unreadWords(metadata, name).map((fault) => `not understood: ${fault}`),
+  ].filter((word) => word !== '');
+}
+
+/** The rule of an entry, if its spec reads. */
+export function ruleOfSight(sight: RuleSight): Rule | undefined {
+  return sight.kind === 'found' ? sight.rule : undefined;
+}

@@ -1,0 +1,123 @@
+/*
+ * `explain`: why an object does not go away, and what to do. Every entry of ours with its rule, state and next command, and
+ * everybody else's finalizers with their probable owners. Reads the object and its rules only, so it works with the bridge
+ * down and with few rights. Facts come from entry-facts.ts and finalizer-owners.ts; explain-lines.ts makes them readable.
+ */
+import * as z from 'zod/mini';
+import { entryOf } from '../finalizer.ts';
+import type { KubeObject } from '../ports.ts';
+import { statusOf, WITHDRAWAL_FINALIZER } from '../teardown-rules.ts';
+import type { Commands } from './advice.ts';
+import { type Context, defineCommand, EXIT } from './command.ts';
+import { type EntryFacts, factsOfEntry, ruleOfSight } from './entry-facts.ts';
+import { type Explained, linesOf } from './explain-lines.ts';
+import { otherFinalizers } from './finalizer-owners.ts';
+import { print } from './print.ts';
+import { readRule } from './rule-sight.ts';
+import { commandOf, quoted } from './shell.ts';
+import { beganOf, entriesOf, findSubject, isRule, ownCommand, SUBJECT_USAGE, type Subject } from './subject.ts';
+import { timeOf } from './times.ts';
+
+const blocking = z.looseObject({
+  status: z.optional(
+    z.looseObject({
+      conditions: z.optional(
+        z.array(
+          z.looseObject({
+            type: z.string(),
+            status: z.string(),
+            reason: z.optional(z.string()),
+            message: z.optional(z.string()),
+          }),
+        ),
+      ),
+    }),
+  ),
+  spec: z.optional(z.looseObject({ finalizers: z.optional(z.array(z.string())) })),
+});
+
+export const explain = defineCommand({
+  name: 'explain',
+  summary: 'Says why an object does not go away, and what to do about it',
+  usage: (command) => command.argument('<kind/name>', SUBJECT_USAGE).argument('[name]'),
+  options: z.object({}),
+  async run(context, args) {
+    const subject = await findSubject(context, args);
+    const explained = await explainSubject(context, subject);
+    print(context, { data: explained, lines: linesOf(explained, context.clock.now()) });
+    return EXIT.ok;
+  },
+});
+
+async function explainSubject(context: Context, subject: Subject): Promise<Explained> {
+  const { object, path } = subject;
+  const { metadata } = object;
+  const entries: EntryFacts[] = [];
+  for (const name of entriesOf(subject)) entries.push(await explainEntry(context, subject, name));
+  const ours = new Set([...entriesOf(subject).map(entryOf), ...(isRule(subject.kind) ? [WITHDRAWAL_FINALIZER] : [])]);
+  const began = beganOf(metadata);
+  return {
+    object: subject.name,
+    ...(path.namespace === undefined ? {} : { namespace: path.namespace }),
+    uid: metadata.uid,
+    deleting: began !== undefined,
+    ...(began === undefined ? {} : { deletedAt: timeOf(began) }),
+    entries,
+    others: [...otherFinalizers(withSpecFinalizers(subject), (finalizer) => ours.has(finalizer))],
+    notes: notesOn(subject),
+  };
+}
+
+async function explainEntry(context: Context, subject: Subject, name: string): Promise<EntryFacts> {
+  const sight = await readRule(context, name);
+  const { object, commands } = { object: subject.object, commands: commandsFor(context, subject, name) };
+  const seenBy = await inVersionOf(context, subject, ruleOfSight(sight)?.match.version);
+  return factsOfEntry({ name, object: seenBy ?? object, sight, now: context.clock.now(), commands });
+}
+
+/** Expressions are over the object in the version that the rule names. */
+async function inVersionOf({ cluster }: Context, { path, object }: Subject, version: string | undefined) {
+  if (version === undefined || version === path.version) return object;
+  const other = await cluster.get({ ...path, version });
+  return other?.metadata.uid === object.metadata.uid ? other : object;
+}
+
+function commandsFor(context: Context, subject: Subject, rule: string): Commands {
+  const own = (verb: string, ...options: readonly string[]) =>
+    ownCommand(context, subject, [verb, '--rule', rule, ...options]);
+  const { namespace } = subject.path;
+  const place = namespace === undefined ? [] : ['-n', namespace];
+  const kubectl = `kubectl${context.kubectlFlags}`;
+  return {
+    retry: own('retry'),
+    release: `${own('release')} --reason ${quoted('WHY')}`,
+    releaseNow: `${own('release', '--now')} --reason ${quoted('WHY')}`,
+    approve: own('approve'),
+    adopt: own('adopt'),
+    describeRule: `${kubectl} ${commandOf('describe', 'teardownrule.finalizer-bridge.dev', rule)}`,
+    describeObject: `${kubectl} ${commandOf('describe', ...place, subject.name)}`,
+  };
+}
+
+/** A namespace has finalizers of its own kind, in its spec. */
+function withSpecFinalizers({ kind, object }: Subject): KubeObject {
+  if (kind.group !== '' || kind.resource !== 'namespaces') return object;
+  const { spec } = blocking.parse(object);
+  const finalizers = [...(object.metadata.finalizers ?? []), ...(spec?.finalizers ?? [])];
+  return { ...object, metadata: { ...object.metadata, finalizers } };
+}
+
+/** What kinds that hold others say themselves of what they wait for. */
+function notesOn({ kind, object }: Subject): readonly string[] {
+  if (object.metadata.deletionTimestamp === undefined) return [];
+  if (isRule(kind)) {
+    const blocked = statusOf(object).conditions?.find(({ type }) => type === 'WithdrawalBlocked');
+    const said = blocked === undefined ? 'the bridge has not begun with it' : `${blocked.reason}: ${blocked.message}`;
+    return [`this is a rule, and it is being withdrawn; ${said}`];
+  }
+  if (kind.group !== '' || kind.resource !== 'namespaces') return [];
+  const { status } = blocking.parse(object);
+  return (status?.conditions ?? [])
+    .filter((condition) => condition.status === 'True')
+    .map(({ reason, type, message = '' }) => `${reason ?? type}: ${message}`);
+}

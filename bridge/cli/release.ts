@@ -1,0 +1,112 @@
+/*
+ * `release`: lets an object go without teardown, on a person's word. Writes `release.finalizer-bridge.dev/<rule>` and the
+ * reason in one patch, so that the API server's audit log has who, what and why together; the bridge's Events repeat it.
+ * The bridge takes the entry off (decide.ts, row 2): when no request that was sent can still run, or at once.
+ */
+import * as z from 'zod/mini';
+import { othersRunsEnd } from '../observe.ts';
+import { REASON_PREFIX, RELEASE_PREFIX } from '../words.ts';
+import { type Context, defineCommand, EXIT, Failure, misused } from './command.ts';
+import { print } from './print.ts';
+import { readRule } from './rule-sight.ts';
+import { sayWord } from './say.ts';
+import { isPrintable } from './shell.ts';
+import { beganOf, chosenRule, findSubject, mustBeDeleting, SUBJECT_USAGE, type Subject } from './subject.ts';
+import { timeOf } from './times.ts';
+
+/** How much of a uid is asked for. */
+const ASKED_CHARACTERS = 6;
+const REASON_MAX = 256;
+
+export const release = defineCommand({
+  name: 'release',
+  summary: 'Lets an object go without taking its outside resource down',
+  usage: (command) =>
+    command
+      .argument('<kind/name>', SUBJECT_USAGE)
+      .argument('[name]')
+      .option('--rule <name>', 'rule whose entry is meant; needed where several hold the object')
+      .option('--reason <text>', 'why; kept on the object, in the audit log and in Events')
+      .option('--now', 'do not wait until no request that was sent can still run')
+      .option('--yes', `do not ask for the last ${ASKED_CHARACTERS} characters of the uid`),
+  options: z.object({
+    rule: z.optional(z.string()),
+    reason: z.optional(z.string()),
+    now: z._default(z.boolean(), false),
+    yes: z._default(z.boolean(), false),
+  }),
+  async run(context, args, options) {
+    const subject = await findSubject(context, args);
+    const rule = chosenRule(subject, options.rule);
+    mustBeDeleting(subject, 'release');
+    const by = options.now ? undefined : await offBy(context, subject, rule);
+    const asking = { rule, by, yes: options.yes };
+    warn(context, subject, asking);
+    const reason = await reasonFor(context, options.reason);
+    await confirm(context, subject, asking);
+    const { uid } = subject.object.metadata;
+    await sayWord(context, subject, {
+      ...{ doing: 'releasing', rule },
+      annotations: () => ({
+        [RELEASE_PREFIX + rule]: options.now ? `${uid}/now` : uid,
+        [REASON_PREFIX + rule]: `${uid}/${reason}`,
+      }),
+    });
+    const { name, path } = subject;
+    const offAt = by === undefined ? undefined : timeOf(by);
+    const when = offAt === undefined ? 'at once' : `by ${offAt}, sooner if the bridge knows that nothing was sent`;
+    print(context, {
+      data: {
+        object: name,
+        namespace: path.namespace,
+        uid,
+        rule,
+        word: 'release',
+        now: options.now,
+        reason,
+        offBy: offAt,
+      },
+      lines: [`${name}: released under rule ${rule}; the bridge takes the entry off ${when}`],
+    });
+    return EXIT.ok;
+  },
+});
+
+/** When the bridge takes the entry off at the latest, if it runs then: nothing is sent from the word on. */
+async function offBy(context: Context, { object }: Subject, name: string): Promise<number> {
+  const now = context.clock.now();
+  const sight = await readRule(context, name);
+  if (sight.kind === 'unreadable') context.err(`note: rule ${name} cannot be read, so the longest term is assumed`);
+  const rule = sight.kind === 'found' ? sight.rule : undefined;
+  return Math.max(now, othersRunsEnd(rule, { began: beganOf(object.metadata) ?? now, until: now }));
+}
+
+interface Asking {
+  readonly rule: string;
+  /** undefined: at once. */
+  readonly by: number | undefined;
+  readonly yes: boolean;
+}
+
+function warn({ err }: Context, { name }: Subject, { rule, by }: Asking): void {
+  err(`${name}: what rule ${rule} stands for outside is not taken down after this; nobody will look after it.`);
+  if (by === undefined) err('--now: a request that was sent may still run, and take it down after the object is gone.');
+}
+
+async function reasonFor({ isTty, ask }: Context, given: string | undefined): Promise<string> {
+  if (given === undefined && !isTty) throw misused('a release needs --reason');
+  const reason = (given ?? (await ask('Reason: '))).trim();
+  if (reason === '') throw misused('a release needs a reason');
+  if (reason.length > REASON_MAX || !isPrintable(reason))
+    throw misused(`a reason is one line of at most ${REASON_MAX} characters`);
+  return reason;
+}
+
+async function confirm({ isTty, ask }: Context, { name, object }: Subject, { yes }: Asking): Promise<void> {
+  if (yes) return;
+  if (!isTty) throw misused('nobody is there to confirm the release; give --yes');
+  const { uid } = object.metadata;
+  const wanted = uid.slice(-ASKED_CHARACTERS);
+  const typed = await ask(`The uid of ${name} is ${uid}. Type its last ${ASKED_CHARACTERS} characters to release it: `);
+  if (typed !== wanted) throw new Failure(`releasing ${name}: that is not the end of its uid; nothing was changed`);
+}

@@ -1,0 +1,105 @@
+/*
+ * The object that a command line is about: from `KIND/NAME` or `KIND NAME` to the object as it is now, and the one entry
+ * of it that is meant. Called by explain, retry, release, approve and adopt.
+ */
+import { deletionBegan } from '../contract.ts';
+import { rulesHolding } from '../finalizer.ts';
+import type { KubeObject, ObjectMeta, ObjectPath } from '../ports.ts';
+import { RULE_RESOURCE } from '../rule-facts.ts';
+import { kindNamed, type ServedKind } from './catalogue.ts';
+import { type Context, Failure, misused } from './command.ts';
+import { commandOf } from './shell.ts';
+
+/** An object and how it is called. */
+export interface Subject {
+  readonly kind: ServedKind;
+  readonly path: ObjectPath;
+  readonly object: KubeObject;
+  /** `buckets.storage.example.com/logs`, which is a name for kubectl, and the one in the bridge's Events. */
+  readonly name: string;
+}
+
+/** What commands about one object take. */
+export const SUBJECT_USAGE = 'KIND/NAME, or KIND NAME; kinds as for kubectl';
+
+/** Finds the object. Throws a Failure that says which part of its name is wrong. */
+export async function findSubject(context: Context, args: readonly string[]): Promise<Subject> {
+  const { word, name } = namesOf(args);
+  const kind = await findKind(context, word);
+  const { group, version, resource, namespaced } = kind;
+  const { namespace } = context;
+  const path: ObjectPath = { group, version, resource, name, ...(namespaced ? { namespace } : {}) };
+  const object = await context.cluster.get(path);
+  const called = `${nameOfKind(kind)}/${name}`;
+  if (object === undefined) throw new Failure(`${called} not found${namespaced ? ` in namespace ${namespace}` : ''}`);
+  return { kind, path, object, name: called };
+}
+
+/** The kind that a word means. */
+export async function findKind({ catalogue }: Context, word: string): Promise<ServedKind> {
+  const kind = kindNamed(await catalogue.kinds(), word);
+  if (kind === undefined) throw new Failure(`the API server serves no kind "${word}"`);
+  return kind;
+}
+
+/** A kind by its full name. */
+export function nameOfKind({ resource, group }: Pick<ServedKind, 'resource' | 'group'>): string {
+  return [resource, group].filter(Boolean).join('.');
+}
+
+function namesOf(args: readonly string[]): { readonly word: string; readonly name: string } {
+  const [first = '', second, ...rest] = args;
+  const slash = first.indexOf('/');
+  const isPair = slash < 0;
+  const [word, name] = isPair ? [first, second] : [first.slice(0, slash), first.slice(slash + 1)];
+  const isTooMuch = rest.length > 0 || (!isPair && second !== undefined);
+  if (isTooMuch || word === '' || name === undefined || name === '' || name.includes('/'))
+    throw misused(`one object is needed: ${SUBJECT_USAGE}`);
+  return { word, name };
+}
+
+/** The rules whose entries an object carries. A rule's own finalizer has our prefix and is no entry. */
+export function entriesOf({ kind, object }: Subject): readonly string[] {
+  return isRule(kind) ? [] : rulesHolding(object.metadata);
+}
+
+/** Whether a kind is that of the rules themselves. */
+export function isRule({ group, resource }: ServedKind): boolean {
+  return group === 'finalizer-bridge.dev' && resource === RULE_RESOURCE;
+}
+
+/** The rule whose entry is meant: the named one, or the only one. */
+export function chosenRule(subject: Subject, wanted: string | undefined): string {
+  const entries = entriesOf(subject);
+  const { finalizers = [] } = subject.object.metadata;
+  const others = finalizers.length === 0 ? 'it has no finalizers' : `its finalizers: ${finalizers.join(', ')}`;
+  const [only, ...more] = entries;
+  if (only === undefined) throw new Failure(`${subject.name} carries no entry of Finalizer Bridge; ${others}`);
+  if (wanted !== undefined) {
+    if (!entries.includes(wanted))
+      throw new Failure(`${subject.name} carries no entry of a rule ${wanted}; it does of: ${entries.join(', ')}`);
+    return wanted;
+  }
+  if (more.length > 0) throw misused(`several rules hold ${subject.name}: ${entries.join(', ')}; say which by --rule`);
+  return only;
+}
+
+/** A person's words are about one deletion: throws a Failure when there is none. */
+export function mustBeDeleting({ object, name }: Subject, word: string): void {
+  if (object.metadata.deletionTimestamp !== undefined) return;
+  throw new Failure(`${name} is not being deleted, so there is nothing to ${word}`);
+}
+
+/** When the deletion was asked for, in ms since the epoch; undefined for a live object. */
+export function beganOf(meta: ObjectMeta): number | undefined {
+  return meta.deletionTimestamp === undefined
+    ? undefined
+    : deletionBegan(meta.deletionTimestamp, meta.deletionGracePeriodSeconds);
+}
+
+/** A command of ours about an object, ready to be pasted; words in the order that the bridge's Events have. */
+export function ownCommand({ self }: Context, { name, path }: Subject, words: readonly string[]): string {
+  const [verb = '', ...options] = words;
+  const place = path.namespace === undefined ? [] : ['-n', path.namespace];
+  return `${self} ${commandOf(verb, name, ...place, ...options)}`;
+}
