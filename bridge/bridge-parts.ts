@@ -47,6 +47,8 @@ export interface BridgeOptions {
   readonly clusterId: { readonly uid: string; readonly name?: string | undefined };
   readonly handlers: Readonly<Record<string, HandlerRoute>>;
   readonly resultQueueUrl: string;
+  /** SenderId, or role id, of the dead-letter function. */
+  readonly deadLetterSender?: string | undefined;
   readonly metrics: Metrics;
   readonly log: Log;
 }

@@ -96,6 +96,7 @@ function consumeResults(options: BridgeOptions, parts: Parts, areRulesKnown: () 
     ...{ clock, cluster, pendings: parts.pendings, metrics, log },
     clusterUid: options.clusterId.uid,
     senderOf: (handler) => options.handlers[handler]?.sender,
+    deadLetterSender: options.deadLetterSender,
     ruleOf: (name, kind) => rules.namedFor(name, kind),
     admit: (kind, meta, rule) => parts.intake.admit(kind, meta, rule),
     add: (key) => parts.work.add(key),

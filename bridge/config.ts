@@ -31,6 +31,8 @@ const configSchema = z.strictObject({
   }),
   /** Per handler: where requests go, and whose results are believed (SenderId, or role id). */
   handlers: z.record(handlerName, z.strictObject({ queue: url, sender: filled })),
+  /** Whose word counts that a request is a dead letter (SenderId, or role id); without it nobody's does. */
+  deadLetters: z.optional(z.strictObject({ sender: filled })),
   server: z._default(
     z.strictObject({
       host: z._default(filled, '0.0.0.0'),

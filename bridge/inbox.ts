@@ -3,7 +3,7 @@
  * has come to its end (K5, Q5). Called by bridge.ts with batches from the queue port; reconcile settles each result.
  * What cannot be understood or is not ours is never acted on and never deleted: the queue's dead-letter policy has it.
  */
-import { type Decoded, decodeResult, isGoneInTime, isSender, type Result } from './contract.ts';
+import { DEAD_LETTERED, type Decoded, decodeResult, isGoneInTime, isSender, type Result } from './contract.ts';
 import { entryOf, hasEntry } from './finalizer.ts';
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -28,6 +28,8 @@ export interface InboxOptions {
   readonly log: Log;
   /** The sender configured for a handler's function. */
   senderOf(handler: string): string | undefined;
+  /** The sender of the dead-letter function, which says `pending/DeadLettered` in the handlers' place, and only that. */
+  readonly deadLetterSender: string | undefined;
   /** The rule of that name, if it is one for that kind. */
   ruleOf(name: string, kind: KindRef): Rule | undefined;
   /** Takes a deleting object in that a result names and no watch has shown. */
@@ -80,13 +82,10 @@ async function handleOne(options: InboxOptions, message: IncomingMessage): Promi
   if (cluster.uid !== options.clusterUid) {
     return leave(options, { message, disposition: 'OtherCluster', detail: `of cluster ${cluster.uid}` });
   }
-  const sender = options.senderOf(handler.name);
+  const sender = isDeadLetter(result) ? options.deadLetterSender : options.senderOf(handler.name);
   if (sender === undefined || !isSender(message.sender, sender)) {
-    return leave(options, {
-      message,
-      disposition: 'WrongSender',
-      detail: `${handler.name} answered by ${message.sender}`,
-    });
+    const detail = `${handler.name} answered by ${message.sender}`;
+    return leave(options, { message, disposition: 'WrongSender', detail });
   }
   const pending = options.pendings.get(pendingKey(object.uid, rule.name)) ?? (await lookUp(options, result));
   if (pending === undefined) return count(options, 'UnknownObject', true);
@@ -98,6 +97,10 @@ async function handleOne(options: InboxOptions, message: IncomingMessage): Promi
     return leave(options, { message, disposition: 'WrongHandler', detail });
   }
   return await deliver(options, { pending, rule: known }, result);
+}
+
+function isDeadLetter({ data: { result } }: Result): boolean {
+  return result.outcome === 'pending' && result.reason === DEAD_LETTERED;
 }
 
 /** Never acted on, never deleted by us: counted, logged, left to the dead-letter queue. */
@@ -138,6 +141,7 @@ async function deliver(
 ): Promise<boolean> {
   if (options.isStopping()) return false;
   const hadBegun = pending.seen.some(({ started }) => started);
+  if (isDeadLetter(result)) options.metrics.deadLetters.inc({ rule: pending.rule });
   const disposition = take(options, pending, result);
   count(options, disposition, true);
   // What a later decision depends on has to be on the object before the message is gone (P5).

@@ -57,6 +57,7 @@ async function start(config: Config, log: Log, starting: Starting): Promise<void
       Object.entries(config.handlers).map(([name, { queue, sender }]) => [name, { queueUrl: queue, sender }]),
     ),
     resultQueueUrl: config.queues.results,
+    deadLetterSender: config.deadLetters?.sender,
   });
   starting.bridge = bridge;
   if (config.rules === undefined) {

@@ -23,6 +23,9 @@ export function createMetrics() {
     requests: counter('requests_sent', 'Requests that the queue confirmed.', ['rule']),
     requestFailures: counter('requests_failed', 'Requests that the queue did not take.', ['rule']),
     results: counter('results', 'Results received, by what was done with them.', ['disposition']),
+    deadLetters: counter('dead_letters', 'Requests that no function brought to an end, by the dead-letter function.', [
+      'rule',
+    ]),
     held: gauge('held', 'Pending objects that need a person or a change, by reason.', ['rule', 'reason']),
     pending: gauge('pending', 'Objects being deleted that still carry an entry.', ['rule']),
     unclaimed: gauge('unclaimed', 'Live objects that wait for an entry to be put on or taken off.', ['rule']),

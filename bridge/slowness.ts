@@ -3,8 +3,8 @@
  * Expired say that queue or function are too slow for it. Pure; fed by inbox.ts, asked by standing.ts (QueueTooSlow).
  */
 
-/** The reason of a `pending` answer to a request with too little life left to begin. */
-const EXPIRED = 'Expired';
+import { DEAD_LETTERED, EXPIRED } from './contract.ts';
+
 /** As many terms in a row are no accident. */
 const TOO_SLOW_FROM = 2;
 
@@ -23,6 +23,8 @@ export const NOTHING_ANSWERED: Answered = { heard: -1, expired: -1, inRow: 0 };
 /** Takes an answer in; copies, late ones and those in another order count once. `reason` is that of a `pending`. */
 export function withAnswer(before: Answered, attempt: number, reason: string | undefined): Answered {
   const { heard, expired, inRow } = before;
+  // Said in a function's place: no sign that one has begun.
+  if (reason === DEAD_LETTERED) return before;
   if (reason !== EXPIRED) {
     const latest = Math.max(heard, attempt);
     return latest >= expired ? { ...NOTHING_ANSWERED, heard: latest } : { ...before, heard: latest };

@@ -11,6 +11,7 @@ import { accountSchema as account, regionSchema as region } from './places.ts';
 /** Environment variable that holds the configuration as JSON. */
 export const CONFIG_VARIABLE = 'FINALIZER_BRIDGE_CONFIG';
 
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const url = z.url({ protocol: /^https?$/ });
 /** Literal text in which `*` stands for any text; an empty pattern would be a mistake. */
 const pattern = z.string().check(z.minLength(1), z.maxLength(256));
@@ -47,8 +48,19 @@ const configSchema = z.strictObject({
   allow: allowSchema,
   ownershipNone: z._default(z.boolean(), false),
   endpoints: z._default(z.record(service, url), {}),
-  logLevel: z._default(z.enum(['debug', 'info', 'warn', 'error', 'silent']), 'info'),
+  logLevel: z._default(z.enum(LOG_LEVELS), 'info'),
 });
+
+const deadLetterSchema = z.strictObject({
+  region: z.optional(region),
+  clusters: clustersSchema,
+  archiveQueueUrl: url,
+  endpoints: z._default(z.record(service, url), {}),
+  logLevel: z._default(z.enum(LOG_LEVELS), 'info'),
+});
+
+/** The configuration of the dead-letter function: where bodies are kept, and which cluster is told over which queue. */
+export type DeadLetterConfig = Readonly<z.output<typeof deadLetterSchema>> & { readonly region: string };
 
 /** What the function may touch. `names` binds always; `namespaces`, if given, binds each source namespace further. */
 export type Allow = Readonly<z.output<typeof allowSchema>>;
@@ -84,6 +96,26 @@ export class ConfigError extends Error {
  * @throws ConfigError with all faults, each with its path.
  */
 export function readConfig(expectedHandler: string, environment: Environment = process.env): Config {
+  return read(configSchema, environment, ({ handler }) =>
+    handler === expectedHandler
+      ? []
+      : [`handler: this function is ${expectedHandler}, the configuration is for ${handler}`],
+  );
+}
+
+/**
+ * Reads the configuration of the dead-letter function.
+ * @throws ConfigError with all faults, each with its path.
+ */
+export function readDeadLetterConfig(environment: Environment = process.env): DeadLetterConfig {
+  return read(deadLetterSchema, environment, () => []);
+}
+
+function read<T extends { readonly region?: string | undefined }>(
+  schema: z.ZodMiniType<T>,
+  environment: Environment,
+  faultsOf: (config: T) => readonly string[],
+): T & { readonly region: string } {
   const text = environment[CONFIG_VARIABLE];
   if (text === undefined || text === '') throw new ConfigError(['the variable is not set']);
   let json: unknown;
@@ -92,11 +124,8 @@ export function readConfig(expectedHandler: string, environment: Environment = p
   } catch (cause) {
     throw new ConfigError(['the value is not JSON'], { cause });
   }
-  const parsed = configSchema.safeParse(json, { error: en().localeError });
-  const faults = parsed.success ? [] : [...complaints(parsed.error)];
-  if (parsed.success && parsed.data.handler !== expectedHandler) {
-    faults.push(`handler: this function is ${expectedHandler}, the configuration is for ${parsed.data.handler}`);
-  }
+  const parsed = schema.safeParse(json, { error: en().localeError });
+  const faults = parsed.success ? [...faultsOf(parsed.data)] : [...complaints(parsed.error)];
   const place = (parsed.success ? parsed.data.region : undefined) ?? environment.AWS_REGION;
   if (parsed.success && place === undefined) faults.push('region: neither given here nor by AWS_REGION');
   if (!parsed.success || faults.length > 0 || place === undefined) throw new ConfigError(faults);

@@ -2,7 +2,7 @@
  * What is decided about a request before anything outside is even looked at. Pure, total, first objection wins.
  * Called by dispatch.ts for every decoded record. Who sent it is asked first: an unknown sender gets no answer at all.
  */
-import { CLOCK_SKEW_MS, isExpired, isSender, type Outcome, type Request } from '../bridge/contract.ts';
+import { CLOCK_SKEW_MS, EXPIRED, isExpired, isSender, type Outcome, type Request } from '../bridge/contract.ts';
 import type { Allow, ClusterConfig, Config } from './config.ts';
 import type { Handler, Identity, PreparedTeardown } from './handler.ts';
 import { pending, refused } from './outcomes.ts';
@@ -47,7 +47,7 @@ export function judgeRequest({ request, senderId, handler, config, ownAccount, n
 
   const late = lateness(Date.parse(data.expires), now, handler.limits.timeBudgetSeconds * 1000);
   if (late !== undefined) {
-    return { verdict: 'answer', cluster, outcome: pending({ reason: 'Expired', message: late }) };
+    return { verdict: 'answer', cluster, outcome: pending({ reason: EXPIRED, message: late }) };
   }
   const refuse = ({ reason, message }: NonNullable<Refusal>): Verdict => ({
     verdict: 'answer',

@@ -20,6 +20,8 @@ export type Random = () => number;
 export interface SendEntry {
   readonly id: string;
   readonly body: string;
+  /** Facts beside the body, as text. */
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 /** A new visibility for one received message, in seconds from now. */

@@ -26,6 +26,7 @@ export interface Outgoing {
   readonly key: string;
   readonly queueUrl: string;
   readonly body: string;
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 /** What reporting needs. */
@@ -47,7 +48,10 @@ export async function report(
 ): Promise<ReadonlySet<string>> {
   const byQueue = Map.groupBy(outgoing, ({ queueUrl }) => queueUrl);
   const batches = [...byQueue].flatMap(([queueUrl, results]) =>
-    splitBatches(results.map(({ key, body }) => ({ id: key, body }))).map((entries) => ({ queueUrl, entries })),
+    splitBatches(results.map(({ key, queueUrl: _, ...entry }) => ({ id: key, ...entry }))).map((entries) => ({
+      queueUrl,
+      entries,
+    })),
   );
   const confirmed = new Set<string>();
   const onConfirmed = (id: string) => confirmed.add(id);

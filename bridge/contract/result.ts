@@ -11,6 +11,10 @@ import { attemptNumber, clusterRef, objectRef, type Request, requestIdOf, retryN
 export const RESULT_TYPE = 'dev.finalizer-bridge.teardown.result.v1';
 /** The contract's version that a handler was built against. */
 export const CONTRACT_VERSION = 1;
+/** Reason of `pending`: too little of the request's life was left to begin. */
+export const EXPIRED = 'Expired';
+/** Reason of `pending`, said by the dead-letter function alone: no function has brought the request to an end. */
+export const DEAD_LETTERED = 'DeadLettered';
 /** Longest message in a result, in characters. */
 export const RESULT_MESSAGE_MAX = 512;
 

@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../bridge/contract.ts';
-import { counts, ENTRY, resultBody, SENDER } from '../support/bridge-builders.ts';
-import { InboxBench, messageOf, requestOf } from '../support/inbox-bench.ts';
+import { counts, ENTRY, RULE, resultBody, SENDER } from '../support/bridge-builders.ts';
+import { DEAD_LETTER_SENDER, InboxBench, messageOf, requestOf } from '../support/inbox-bench.ts';
 import { settled } from '../support/manual-clock.ts';
 
 const gone: Outcome = { outcome: 'gone', evidence: 'deleted' };
@@ -97,6 +97,7 @@ describe('a result', () => {
 describe('a message that is not to be believed', () => {
   const other = requestOf({ cluster: { uid: 'another-cluster' } });
   const other2 = requestOf({ handler: 'ec2-instance' });
+  const deadLettered: Outcome = { outcome: 'pending', reason: 'DeadLettered', message: 'given up' };
 
   it.each([
     ['sent by somebody else (Q11)', messageOf(request, gone, { sender: 'AIDASOMEBODY' }), 'WrongSender'],
@@ -118,6 +119,12 @@ describe('a message that is not to be believed', () => {
         sender: 'AROAEC2:run',
       }),
       'WrongHandler',
+    ],
+    ['a dead letter, as the handler says itself', messageOf(request, deadLettered), 'WrongSender'],
+    [
+      'a gone, said by the dead-letter function (P1)',
+      messageOf(request, gone, { sender: `${DEAD_LETTER_SENDER}:x` }),
+      'WrongSender',
     ],
     ['of another cluster', messageOf(other, gone), 'OtherCluster'],
     ['not JSON', messageOf(request, gone, { body: '{' }), 'NotJson'],
@@ -151,6 +158,14 @@ describe('a message that is not to be believed', () => {
       messageOf(other, gone, { messageId: 'foreign' }),
     ];
     expect(await bench.settle(true, ...batch)).toEqual(['good']);
+  });
+
+  it('that is a dead letter is believed from the dead-letter function, shown and counted', async () => {
+    const bench = new InboxBench();
+    const letter = messageOf(request, deadLettered, { sender: `${DEAD_LETTER_SENDER}:dead-letters` });
+    expect(await bench.settle(true, letter)).toEqual(['m-1']);
+    expect(bench.pending.progress).toEqual({ reason: 'DeadLettered', message: 'given up' });
+    expect(await counts(bench.metrics.deadLetters)).toEqual({ [RULE]: 1 });
   });
 
   it('would have been believed from the right function', async () => {

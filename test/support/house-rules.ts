@@ -33,7 +33,8 @@ const KUBERNETES = '@kubernetes/client-node';
 /** Files that may not see real time or chance, and the names by which both are had. */
 const TIME = /^(Date\.now|new Date\(\)|Date\(\)|performance\.now|Math\.random|set(Timeout|Interval|Immediate)\(\))$/;
 const CHANCE_AND_TIMERS = /^(node:)?(timers(\/promises)?|perf_hooks)$/;
-const knowsTime = (path: string) => /^(bridge\/(main|clock)|functions\/entry)\.ts$/.test(path);
+const knowsTime = (path: string) =>
+  /^(bridge\/(main|clock)|functions\/(entry|dead-letter-entry|clock))\.ts$/.test(path);
 
 /** Says of each import that does not pass where it goes. */
 function forbid(imports: readonly Import[], passes: (made: Import) => boolean): readonly string[] {
@@ -114,7 +115,7 @@ export const importRules: readonly Rule[] = [
   {
     title: 'only outbox, inbox, report, entry, main and the queue adapter know SQS',
     faults: ({ path, imports }) =>
-      /^(bridge\/(outbox|inbox|main|sqs|sqs-polling)|functions\/(report|entry))\.ts$/.test(path) || !isShipped(path)
+      /^(bridge\/(outbox|inbox|main|sqs|sqs-polling)|functions\/(report|entry|sqs))\.ts$/.test(path) || !isShipped(path)
         ? []
         : forbid(imports, ({ from }) => !SQS_LIBRARIES.some((library) => isOf(from, library))),
     broken: [

@@ -13,6 +13,9 @@ import { FakeCluster } from './fake-cluster.ts';
 import { plainInput } from './golden.ts';
 import { ManualClock, START, settled, stamp } from './manual-clock.ts';
 
+/** Who says that a request is a dead letter. */
+export const DEAD_LETTER_SENDER = 'AROADEADLETTERS';
+
 /** A request for the object `logs`, as the bridge would have made it. */
 export function requestOf(changes: Partial<RequestInput> = {}): Request {
   const object = { ...plainInput.object, uid: 'uid-logs', deletionTimestamp: stamp(START) };
@@ -60,6 +63,7 @@ export class InboxBench {
     const { clock, cluster, pendings, metrics } = this;
     return {
       ...{ clock, cluster, pendings, metrics, log: this.kept.log, clusterUid: CLUSTER_UID },
+      deadLetterSender: DEAD_LETTER_SENDER,
       senderOf: (handler) => (handler === HANDLER ? SENDER : handler === 'ec2-instance' ? 'AROAEC2' : undefined),
       ruleOf: (name) => this.rules.find((rule) => rule.name === name),
       admit: (kind, meta, rule) => {

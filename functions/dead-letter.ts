@@ -1,0 +1,93 @@
+/*
+ * What becomes of dead letters: each body is kept for 14 days in the archive queue, and where it is a request, its
+ * cluster's bridge is told `pending/DeadLettered`; only then does the message go. The live entry is the truth, not the
+ * queue: the bridge publishes again in the next term. Called by dead-letter-entry.ts with the letters of any queue.
+ */
+import { DEAD_LETTERED, decodeRequest, encodeResult, isSender, makeResult, type Request } from '../bridge/contract.ts';
+import type { DeadLetterConfig } from './config.ts';
+import type { LambdaRecord } from './lambda-event.ts';
+import type { Clock, Log } from './ports.ts';
+import { type Outgoing, type ReportPorts, report } from './report.ts';
+
+/** Of the results that this function sends in a handler's place. */
+const VERSION = '1.0.0';
+
+/** What is needed. */
+export interface DeadLetterInput extends ReportPorts {
+  readonly config: Pick<DeadLetterConfig, 'clusters' | 'archiveQueueUrl'>;
+  /** When the work has to end, in ms since the epoch. */
+  readonly until: number;
+}
+
+/** Works a batch of dead letters; resolves with the messageIds that stay in their queue. Never rejects. */
+export async function handleDeadLetters(
+  letters: readonly LambdaRecord[],
+  input: DeadLetterInput,
+): Promise<readonly string[]> {
+  const archived = await report(
+    letters.map((letter) => archiveOf(letter, input)),
+    input,
+    input.until,
+  );
+  const kept = letters.filter(({ messageId }) => archived.has(messageId));
+  const results = kept.flatMap((letter) => resultOf(letter, input) ?? []);
+  const told = await report(results, input, input.until);
+  const owed = new Set(results.map(({ key }) => key).filter((key) => !told.has(key)));
+  return letters.map(({ messageId }) => messageId).filter((id) => !archived.has(id) || owed.has(id));
+}
+
+/** The body as it was, with where it came from beside it, for whoever looks or sends it again by hand. */
+function archiveOf(letter: LambdaRecord, { config }: DeadLetterInput): Outgoing {
+  const { messageId, body, senderId, receiveCount } = letter;
+  return {
+    ...{ key: messageId, queueUrl: config.archiveQueueUrl, body },
+    attributes: { messageId, queue: queueOf(letter), receiveCount: String(receiveCount), ...named({ senderId }) },
+  };
+}
+
+/** An attribute has to hold something. */
+function named(attributes: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(attributes).filter(([, text]) => text !== ''));
+}
+
+function resultOf(letter: LambdaRecord, { config, clock, log }: DeadLetterInput): Outgoing | undefined {
+  const { messageId, body, senderId, receiveCount } = letter;
+  const queue = queueOf(letter);
+  const facts = { messageId, senderId, receiveCount, queue };
+  const decoded = decodeRequest(body);
+  if (!decoded.ok) return unreported(log, facts, decoded.failure);
+  const request = decoded.message;
+  const cluster = config.clusters.find(({ uid }) => uid === request.data.cluster.uid);
+  if (cluster === undefined) return unreported(log, facts, 'UnknownCluster');
+  if (!isSender(senderId, cluster.sender)) return unreported(log, facts, 'WrongSender');
+  log.error('a request is a dead letter: telling its bridge', { ...facts, requestId: request.id });
+  log.count('DeadLetters', { queue, outcome: 'reported' });
+  const text = encodeResult(deadLettered(request, { messageId, receiveCount, now: clock.now() }));
+  return { key: messageId, queueUrl: cluster.resultQueueUrl, body: text };
+}
+
+function unreported(log: Log, facts: { readonly queue: string }, reason: string): undefined {
+  log.error('a dead letter that no bridge is told of: it is in the archive', { ...facts, reason });
+  log.count('DeadLetters', { queue: facts.queue, outcome: reason });
+}
+
+interface Letter {
+  readonly messageId: string;
+  readonly receiveCount: number;
+  readonly now: ReturnType<Clock['now']>;
+}
+
+function deadLettered(request: Request, { messageId, receiveCount, now }: Letter) {
+  const message = `given up after ${receiveCount} receives; sent again in the next term`;
+  return makeResult({
+    request,
+    outcome: { outcome: 'pending', reason: DEAD_LETTERED, message },
+    handler: { name: request.data.handler, version: VERSION },
+    nonce: `dead-letter.${messageId}`,
+    ...{ now, durationMs: 0 },
+  });
+}
+
+function queueOf({ eventSourceARN }: LambdaRecord): string {
+  return eventSourceARN.split(':').at(-1) ?? eventSourceARN;
+}
