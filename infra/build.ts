@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { registry } from '../functions/registry.ts';
 import { type Bundle, bundle, describe } from './bundle.ts';
 import { functionModule } from './function-module.ts';
+import { DEAD_LETTERS } from './functions/names.ts';
 import { runEntry, runTool } from './tool.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -33,10 +34,13 @@ export async function buildCli(outDir = join(root, 'dist/cli')): Promise<Bundles
   return { outDir, bundles: [await bundle({ name: 'cli', entry, outfile, isExecutable: true })] };
 }
 
-/** Bundles the functions into `<outDir>/<handler>/index.mjs`, each with its own handler only; all of them by default. */
+/** All functions: one per handler, and the one for dead letters. */
+export const FUNCTION_NAMES: readonly string[] = [...registry.map(({ name }) => name), DEAD_LETTERS];
+
+/** Bundles the functions into `<outDir>/<name>/index.mjs`, each with its own handler only; all of them by default. */
 export async function buildFunctions(
   outDir = join(root, 'build/functions'),
-  names: readonly string[] = registry.map(({ name }) => name),
+  names: readonly string[] = FUNCTION_NAMES,
 ): Promise<Bundles> {
   await rm(outDir, { recursive: true, force: true });
   const bundles: Bundle[] = [];

@@ -1,9 +1,10 @@
 /*
- * The module that Lambda loads for one handler: the entry with that handler and no other. Bundled by build.ts; run as
+ * The module that Lambda loads for one handler: the entry with that handler and no other; or for dead letters. Bundled by build.ts; run as
  * source by the local system, so that both start the very same thing.
  */
 import { join } from 'node:path';
 import { registry } from '../functions/registry.ts';
+import { DEAD_LETTERS } from './functions/names.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -13,6 +14,12 @@ const root = join(import.meta.dirname, '..');
  * @throws Error when no such handler is registered, or its file does not export it.
  */
 export async function functionModule(name: string, from = root): Promise<string> {
+  if (name === DEAD_LETTERS) {
+    return [
+      `import { createDeadLetterEntry } from '${from}/functions/dead-letter-entry.ts';`,
+      'export const handler = createDeadLetterEntry();',
+    ].join('\n');
+  }
   const handler = registry.find((registered) => registered.name === name);
   const file = `functions/handlers/${name}.ts`;
   if (handler === undefined) throw new Error(`making the module of function ${name}: the registry has no such handler`);

@@ -49,16 +49,20 @@ interface ConfigurationInput {
 }
 
 function configuration({ handler, own, values, url }: ConfigurationInput) {
-  const clusters = values.clusters.map(({ uid, bridgeRoleId }) => ({
+  return { ...own, handler, clusters: clustersOf(values, url) };
+}
+
+/** The clusters as a function is told of them. */
+export function clustersOf(values: Values, url: ConfigurationInput['url']) {
+  return values.clusters.map(({ uid, bridgeRoleId }) => ({
     uid,
     sender: bridgeRoleId,
     resultQueueUrl: url(values, uid),
   }));
-  return { ...own, handler, clusters };
 }
 
 /** What CloudFormation puts in: the queue's URL. */
-function reference(deployment: Deployment, clusterUid: string): string {
+export function reference(deployment: Deployment, clusterUid: string): string {
   return `\${${resultQueueNames(deployment, clusterUid).queueId}}`;
 }
 

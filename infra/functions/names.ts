@@ -49,17 +49,46 @@ export function resultQueueNames({ service, stage }: Deployment, clusterUid: str
   return queueNames(`${service}-${stage}-results-${clusterUid}`, `Result${idPart(clusterUid)}`);
 }
 
+/** The name of the dead-letter function; no handler may be called that. */
+export const DEAD_LETTERS = 'dead-letters';
+
+/** Names of the dead-letter function's resources. */
+export interface DeadLetterNames {
+  readonly function: string;
+  readonly roleId: string;
+  readonly logGroup: string;
+  /** The queue that keeps the bodies. */
+  readonly archive: string;
+  readonly archiveId: string;
+  readonly archivePolicyId: string;
+}
+
+/** Names of the function that dead letters go to. */
+export function deadLetterNames({ service, stage }: Deployment): DeadLetterNames {
+  const name = `${service}-${stage}-${DEAD_LETTERS}`;
+  const id = idPart(DEAD_LETTERS);
+  return {
+    function: name,
+    roleId: `${id}Role`,
+    logGroup: `/aws/lambda/${name}`,
+    archive: `${name}-archive`,
+    archiveId: `${id}ArchiveQueue`,
+    archivePolicyId: `${id}ArchiveQueuePolicy`,
+  };
+}
+
 /** Says which names AWS would refuse for their length; empty when all fit. */
 export function overlongNames(deployment: Deployment, handlers: readonly string[], clusters: readonly string[]) {
   const named = handlers.map((handler) => handlerNames(deployment, handler));
   const results = clusters.map((uid) => resultQueueNames(deployment, uid));
+  const letters = deadLetterNames(deployment);
   return [
-    ...named
+    ...[...named, letters]
       .filter((names) => names.function.length > FUNCTION_NAME_MAX)
       .map((names) => overlong('function', names.function, FUNCTION_NAME_MAX)),
-    ...[...named, ...results]
-      .filter((names) => names.deadLetters.length > QUEUE_NAME_MAX)
-      .map((names) => overlong('queue', names.deadLetters, QUEUE_NAME_MAX)),
+    ...[...[...named, ...results].map(({ deadLetters }) => deadLetters), letters.archive]
+      .filter((name) => name.length > QUEUE_NAME_MAX)
+      .map((name) => overlong('queue', name, QUEUE_NAME_MAX)),
   ];
 }
 

@@ -3,7 +3,7 @@
  * Called by service. The bridge publishes to the request queues, reads the result queue of its cluster, and compares the
  * SenderId of each result with the unique id of the handler's role (a role's name or ARN never is in a message).
  */
-import { type HandlerNames, resultQueueNames } from './names.ts';
+import { deadLetterNames, type HandlerNames, resultQueueNames } from './names.ts';
 import { arnOf, type Value } from './queues.ts';
 import type { Values } from './values.ts';
 
@@ -38,5 +38,10 @@ export function outputsOf(
       Ref: names.deadLettersId,
     });
   }
+  const { archiveId, roleId } = deadLetterNames(values);
+  add(`${archiveId}Url`, 'Queue that keeps dead letters for 14 days: URL', { Ref: archiveId });
+  add(`${roleId}Id`, 'Role of the dead-letter function: unique id, in the SenderId of what it reports', {
+    'Fn::GetAtt': [roleId, 'RoleId'],
+  });
   return outputs;
 }

@@ -4,7 +4,7 @@
  * A policy that only allows would not keep others out, since identity policies in the same account allow as well;
  * so each policy also denies sending to everybody who is not named.
  */
-import type { QueueNames } from './names.ts';
+import type { DeadLetterNames, QueueNames } from './names.ts';
 
 /** A CloudFormation value: a literal or an intrinsic function. */
 export type Value =
@@ -27,6 +27,8 @@ const MAX_RECEIVE_COUNT = 1000;
 /** A dead letter keeps its first enqueue time, so a queue keeps messages for less long than its dead letters (Q7). */
 const RETENTION_SECONDS = 4 * 24 * 3600;
 const DEAD_LETTER_RETENTION_SECONDS = 14 * 24 * 3600;
+/** The dead-letter function's time-out in seconds; a batch of ten takes it two calls of a queue. */
+export const DEAD_LETTER_TIMEOUT_SECONDS = 30;
 /** What the bridge may take for a result; one that it has not settled by then comes again, which is harmless (P6). */
 export const RESULT_VISIBILITY_SECONDS = 60;
 
@@ -58,6 +60,7 @@ export function queueResources({ names, visibilitySeconds, senders, receivers }:
       Type: 'AWS::SQS::Queue',
       Properties: {
         QueueName: names.deadLetters,
+        VisibilityTimeout: DEAD_LETTER_TIMEOUT_SECONDS * VISIBILITY_PER_TIMEOUT,
         MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS,
         SqsManagedSseEnabled: true,
         RedriveAllowPolicy: { redrivePermission: 'byQueue', sourceQueueArns: [queueArn(names.queue)] },
@@ -70,6 +73,26 @@ export function queueResources({ names, visibilitySeconds, senders, receivers }:
       denyPlainText(names.queueId),
     ]),
     [names.deadLettersPolicyId]: policy(names.deadLettersId, [denyPlainText(names.deadLettersId)]),
+  };
+}
+
+/** The queue that keeps the bodies of dead letters for 14 days from when they were found. */
+export function archiveResources({ archive, archiveId, archivePolicyId, roleId }: DeadLetterNames): Resources {
+  const senders = [arnOf(roleId)];
+  return {
+    [archiveId]: {
+      Type: 'AWS::SQS::Queue',
+      Properties: {
+        QueueName: archive,
+        MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS,
+        SqsManagedSseEnabled: true,
+      },
+    },
+    [archivePolicyId]: policy(archiveId, [
+      ...allow(archiveId, SENDING, senders),
+      denySending(archiveId, senders),
+      denyPlainText(archiveId),
+    ]),
   };
 }
 

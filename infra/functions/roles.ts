@@ -1,14 +1,17 @@
 /*
  * The role of one handler's function: its log group, its request queue, the result queues, and the handler's own actions
- * on what its allow-list names. Called by service. One role per handler, so that no function can do another's work.
+ * on what its allow-list names; and that of the dead-letter function. Called by service. One role per handler, so that no function can do another's work.
  */
 import type { Allow } from '../../functions/config.ts';
 import type { Handler } from '../../functions/handler.ts';
-import type { HandlerNames } from './names.ts';
+import type { DeadLetterNames, HandlerNames } from './names.ts';
 import { arnOf, type Resource, type Value } from './queues.ts';
 
 /** IAM's limit on the inline policies of a role, in characters without white space. */
 export const ROLE_POLICY_MAX = 10_240;
+
+/** What an event source mapping needs of its queue. */
+const RECEIVING = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility', 'sqs:GetQueueAttributes'];
 
 /** A statement of an IAM policy. */
 export interface Statement {
@@ -30,29 +33,45 @@ export interface RoleInput {
 
 /** The role of one handler's function. */
 export function roleResource(input: RoleInput): Resource {
+  return lambdaRole(`Function of the handler ${input.handler.name}`, 'handler', statementsOf(input));
+}
+
+/** What the dead-letter function's role is made from: logical ids. */
+export interface DeadLetterRoleInput {
+  readonly names: DeadLetterNames;
+  readonly deadLetterQueueIds: readonly string[];
+  readonly resultQueueIds: readonly string[];
+}
+
+/** The role of the dead-letter function: it moves messages between queues, and reaches nothing else. */
+export function deadLetterRole({ names, deadLetterQueueIds, resultQueueIds }: DeadLetterRoleInput): Resource {
+  return lambdaRole('Function that dead letters go to', 'dead-letters', [
+    logStatement(names.logGroup),
+    statement('DeadLetters', RECEIVING, deadLetterQueueIds.map(arnOf)),
+    statement('Archive', ['sqs:SendMessage'], [arnOf(names.archiveId)]),
+    statement('Results', ['sqs:SendMessage'], resultQueueIds.map(arnOf)),
+  ]);
+}
+
+function lambdaRole(Description: string, PolicyName: string, Statement: readonly Statement[]): Resource {
   return {
     Type: 'AWS::IAM::Role',
     Properties: {
-      Description: `Function of the handler ${input.handler.name}`,
+      Description,
       AssumeRolePolicyDocument: {
         Version: '2012-10-17',
         Statement: [{ Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' }],
       },
-      Policies: [{ PolicyName: 'handler', PolicyDocument: { Version: '2012-10-17', Statement: statementsOf(input) } }],
+      Policies: [{ PolicyName, PolicyDocument: { Version: '2012-10-17', Statement } }],
     },
   };
 }
 
 /** All that the role may do. */
 export function statementsOf({ handler, names, allow, resultQueueIds }: RoleInput): readonly Statement[] {
-  const log = `arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:${names.logGroup}:*`;
   return [
-    statement('Log', ['logs:CreateLogStream', 'logs:PutLogEvents'], [{ 'Fn::Sub': log }]),
-    statement(
-      'Requests',
-      ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility', 'sqs:GetQueueAttributes'],
-      [arnOf(names.queueId)],
-    ),
+    logStatement(names.logGroup),
+    statement('Requests', RECEIVING, [arnOf(names.queueId)]),
     statement('Results', ['sqs:SendMessage'], resultQueueIds.map(arnOf)),
     ...handler.permissions.map(({ actions, resources, condition }, index) => ({
       ...statement(`Handler${index}`, actions, resources(allow)),
@@ -64,6 +83,11 @@ export function statementsOf({ handler, names, allow, resultQueueIds }: RoleInpu
 /** Size of the role's policy as IAM counts it, in characters; references count as written. */
 export function policySize(statements: readonly Statement[]): number {
   return JSON.stringify(statements).length;
+}
+
+function logStatement(logGroup: string): Statement {
+  const log = `arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:${logGroup}:*`;
+  return statement('Log', ['logs:CreateLogStream', 'logs:PutLogEvents'], [{ 'Fn::Sub': log }]);
 }
 
 function statement(Sid: string, Action: readonly string[], Resource: readonly Value[]): Statement {

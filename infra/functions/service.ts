@@ -3,13 +3,29 @@
  * Called through ../functions.cjs for serverless.yml, and by ../package.ts for what has to be zipped.
  * A handler without values has no allow-list, so it is not deployed at all.
  */
+import type { CONFIG_VARIABLE } from '../../functions/config.ts';
 import type { Handler } from '../../functions/handler.ts';
 import { RESERVE_SECONDS } from '../../functions/handler.ts';
 import { registry } from '../../functions/registry.ts';
+import { deadLetterFunction, deadLetterResources, nameTaken } from './dead-letters.ts';
 import { type Environment, makeEnvironment } from './environment.ts';
-import { type HandlerNames, handlerNames, overlongNames, resultQueueNames } from './names.ts';
+import {
+  DEAD_LETTERS,
+  deadLetterNames,
+  type HandlerNames,
+  handlerNames,
+  overlongNames,
+  resultQueueNames,
+} from './names.ts';
 import { outputsOf } from './outputs.ts';
-import { arnOf, queueResources, RESULT_VISIBILITY_SECONDS, type Resources, VISIBILITY_PER_TIMEOUT } from './queues.ts';
+import {
+  arnOf,
+  queueResources,
+  RESULT_VISIBILITY_SECONDS,
+  type Resources,
+  type Value,
+  VISIBILITY_PER_TIMEOUT,
+} from './queues.ts';
 import { policySize, ROLE_POLICY_MAX, roleResource, statementsOf } from './roles.ts';
 import {
   EXAMPLE_FILE,
@@ -32,7 +48,7 @@ export interface FunctionEntry {
   readonly role: string;
   readonly memorySize: number;
   readonly timeout: number;
-  readonly environment: Environment['variables'];
+  readonly environment: Readonly<Record<typeof CONFIG_VARIABLE, Value>>;
   readonly package: { readonly artifact: string };
   readonly events: readonly unknown[];
 }
@@ -74,7 +90,10 @@ interface Unit {
  */
 export function composeService(values: Values, handlers: readonly Handler[], source: string): Service {
   const units = unitsOf(values, handlers, source);
-  const resultQueueIds = values.clusters.map(({ uid }) => resultQueueNames(values, uid).queueId);
+  const results = values.clusters.map(({ uid }) => resultQueueNames(values, uid));
+  const resultQueueIds = results.map(({ queueId }) => queueId);
+  const queues = [...units.map(({ names }) => names), ...results];
+  const deadLetters = { values, queues, resultQueueIds, artifact: artifactOf(DEAD_LETTERS) };
   return {
     service: values.service,
     provider: {
@@ -87,13 +106,17 @@ export function composeService(values: Values, handlers: readonly Handler[], sou
       // A new version per deployment would only be kept for ever: nobody calls a function by version here.
       versionFunctions: false,
     },
-    functions: Object.fromEntries(units.map((unit) => [unit.handler.name, functionEntry(unit)])),
+    functions: {
+      ...Object.fromEntries(units.map((unit) => [unit.handler.name, functionEntry(unit)])),
+      [DEAD_LETTERS]: deadLetterFunction(deadLetters),
+    },
     resources: {
       Description: `Finalizer Bridge: teardown functions and their queues (${values.service}, ${values.stage})`,
       Resources: Object.assign(
         {},
         ...units.map((unit) => requestResources(unit, values, resultQueueIds)),
         ...values.clusters.map((cluster) => resultResources(cluster, values, units)),
+        deadLetterResources(deadLetters),
       ),
       Outputs: outputsOf(units, values),
     },
@@ -102,6 +125,7 @@ export function composeService(values: Values, handlers: readonly Handler[], sou
 
 function unitsOf(values: Values, handlers: readonly Handler[], source: string): readonly Unit[] {
   const faults = [
+    ...nameTaken(handlers.map(({ name }) => name)),
     ...overlongNames(
       values,
       Object.keys(values.handlers),
@@ -131,6 +155,10 @@ function unitsOf(values: Values, handlers: readonly Handler[], source: string): 
   return units;
 }
 
+function artifactOf(name: string): string {
+  return `${ARTIFACTS}/${name}.zip`;
+}
+
 /** Seconds until Lambda stops the function: its time budget and what it needs to answer. */
 function timeoutOf({ limits }: Handler): number {
   return limits.timeBudgetSeconds + RESERVE_SECONDS;
@@ -145,7 +173,7 @@ function functionEntry({ handler, names, settings, environment }: Unit): Functio
     memorySize: handler.limits.memoryMb,
     timeout: timeoutOf(handler),
     environment: environment.variables,
-    package: { artifact: `${ARTIFACTS}/${handler.name}.zip` },
+    package: { artifact: artifactOf(handler.name) },
     events: [
       {
         sqs: {
@@ -176,7 +204,7 @@ function resultResources(cluster: Values['clusters'][number], values: Values, un
   return queueResources({
     names: resultQueueNames(values, cluster.uid),
     visibilitySeconds: RESULT_VISIBILITY_SECONDS,
-    senders: units.map(({ names }) => arnOf(names.roleId)),
+    senders: [...units.map(({ names }) => names.roleId), deadLetterNames(values).roleId].map(arnOf),
     receivers: [cluster.bridgeRoleArn],
   });
 }

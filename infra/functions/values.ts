@@ -64,6 +64,13 @@ const valuesSchema = z.strictObject({
       });
     }),
   ),
+  alarms: z.optional(
+    z.strictObject({
+      topicArn: z
+        .string()
+        .check(z.regex(/^arn:aws[-a-z]*:sns:[-a-z0-9]+:\d{12}:[-\w]+(\.fifo)?$/, 'is not the ARN of an SNS topic')),
+    }),
+  ),
   handlers: z
     .record(z.string(), handlerSchema)
     .check(z.refine((handlers) => Object.keys(handlers).length > 0, 'lists no handler, so nothing would be deployed')),

@@ -20,6 +20,8 @@ export interface BridgeProcessOptions {
   readonly queues: { readonly endpoint: string; readonly region: string; readonly results: string };
   /** Per handler: its request queue, and whose results are believed. */
   readonly handlers: Readonly<Record<string, { readonly queue: string; readonly sender: string }>>;
+  /** Whose word counts that a request is a dead letter. */
+  readonly deadLetters?: { readonly sender: string };
   readonly accessKeyId: string;
   /** What a rule file holds; without it the rules come from the API. */
   readonly rules?: readonly object[];
@@ -100,7 +102,7 @@ async function isReady(url: string): Promise<boolean> {
 }
 
 async function writeConfig(folder: string, options: BridgeProcessOptions & { port: number }): Promise<string> {
-  const { kubeconfig, queues, handlers, rules, logLevel = 'info', port } = options;
+  const { kubeconfig, queues, handlers, deadLetters, rules, logLevel = 'info', port } = options;
   const file = join(folder, 'bridge.yaml');
   const config = {
     cluster: { name: 'local' },
@@ -108,6 +110,7 @@ async function writeConfig(folder: string, options: BridgeProcessOptions & { por
     ...(rules === undefined ? {} : { rules: 'rules.yaml' }),
     queues,
     handlers,
+    ...(deadLetters === undefined ? {} : { deadLetters }),
     server: { host: '127.0.0.1', port },
     log: { level: logLevel },
   };

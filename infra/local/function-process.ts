@@ -13,7 +13,8 @@ export interface FunctionProcessOptions {
   readonly functionName: string;
   /** The module that Lambda would load. */
   readonly entry: string;
-  readonly queue: { readonly url: string; readonly arn: string };
+  /** The queues that feed it, each by an event source of its own. */
+  readonly queues: readonly { readonly url: string; readonly arn: string }[];
   readonly batchSize: number;
   readonly functionTimeoutMs: number;
   readonly concurrency: number;
@@ -42,19 +43,12 @@ export interface FunctionProcess {
 
 /** Resolves when the host is polling. Throws, with the end of its log, when it ends before that. */
 export async function startFunctionProcess(options: FunctionProcessOptions): Promise<FunctionProcess> {
-  const { functionName, entry, queue, batchSize, functionTimeoutMs, concurrency } = options;
+  const { functionName, entry, queues, batchSize, functionTimeoutMs, concurrency } = options;
   const folder = await mkdtemp(join(options.folder ?? tmpdir(), 'finalizer-bridge-function-'));
   const logFile = options.logFile ?? join(folder, 'function.log');
-  const mapping = {
-    functionName,
-    entry,
-    batchSize,
-    functionTimeoutMs,
-    concurrency,
-    queueUrl: queue.url,
-    queueArn: queue.arn,
-  };
-  const configuration: HostConfiguration = { functions: [mapping] };
+  const common = { functionName, entry, batchSize, functionTimeoutMs, concurrency };
+  const functions = queues.map(({ url, arn }) => ({ ...common, queueUrl: url, queueArn: arn }));
+  const configuration: HostConfiguration = { functions };
   const file = join(folder, 'host.json');
   await writeFile(file, JSON.stringify(configuration), { mode: 0o600 });
   const host = await startSupervised({

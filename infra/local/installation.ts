@@ -6,6 +6,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { registry } from '../../functions/registry.ts';
 import { functionModule } from '../function-module.ts';
+import { DEAD_LETTERS } from '../functions/names.ts';
 import { type BridgeProcess, type BridgeProcessOptions, startBridgeProcess } from './bridge-process.ts';
 import { bridgeRights, type Kind } from './bridge-rights.ts';
 import type { CloudClient } from './cloud.ts';
@@ -50,7 +51,7 @@ export async function startFunction(
     handler,
     account: LOCAL_ACCOUNT_ID,
     requestQueueUrl: queues.requests.url,
-    clusters: [{ uid: site.clusterUid, sender: roleOf(site.bridge.senderId), resultQueueUrl: site.results.url }],
+    clusters: clustersOf(site),
     allow: { accounts: [LOCAL_ACCOUNT_ID], regions: [LOCAL_REGION], names },
     ...settings,
   };
@@ -58,7 +59,7 @@ export async function startFunction(
   return await startFunctionProcess({
     functionName: queues.functionName,
     entry: entry ?? (await entryOf(site.folder, handler)),
-    queue: queues.requests,
+    queues: [queues.requests],
     batchSize: definition.limits.batchSize,
     functionTimeoutMs: 300_000,
     concurrency: 4,
@@ -68,6 +69,29 @@ export async function startFunction(
     environment: { FINALIZER_BRIDGE_CONFIG: JSON.stringify(environment) },
     folder: site.folder,
   });
+}
+
+/** Starts the function that takes the dead letters of all queues. */
+export async function startDeadLetters(site: Site): Promise<FunctionProcess> {
+  const { functionName, accessKeyId, archive } = site.deadLetters;
+  const environment = { clusters: clustersOf(site), archiveQueueUrl: archive.url };
+  return await startFunctionProcess({
+    functionName,
+    entry: await entryOf(site.folder, DEAD_LETTERS),
+    queues: [...Object.values(site.handlers).map(({ deadLetters }) => deadLetters), site.resultDeadLetters],
+    batchSize: 10,
+    functionTimeoutMs: 30_000,
+    concurrency: 1,
+    accessKeyId,
+    region: LOCAL_REGION,
+    endpoints: { sqs: site.queues.endpoint },
+    environment: { FINALIZER_BRIDGE_CONFIG: JSON.stringify(environment) },
+    folder: site.folder,
+  });
+}
+
+function clustersOf({ clusterUid, bridge, results }: Site) {
+  return [{ uid: clusterUid, sender: roleOf(bridge.senderId), resultQueueUrl: results.url }];
 }
 
 /** The module that the packager bundles, as source. */
@@ -100,6 +124,7 @@ export async function startBridge(
     kubeconfig,
     queues: { endpoint: site.queues.endpoint, region: site.queues.region, results: site.results.url },
     handlers: Object.fromEntries(handlers),
+    deadLetters: { sender: roleOf(site.deadLetters.senderId) },
     accessKeyId: site.bridge.accessKeyId,
     folder: site.folder,
   });

@@ -2,7 +2,7 @@
  * The queues of one installation as serverless.yml deploys them: per handler a request queue with dead-letter queue, per cluster
  * a result queue with its own; and who may send, with which access key. Used by system, and by tests that bring their own servers.
  */
-import { handlerNames, resultQueueNames } from '../functions/names.ts';
+import { DEAD_LETTERS, deadLetterNames, handlerNames, resultQueueNames } from '../functions/names.ts';
 import type { Senders } from './queue-senders.ts';
 import type { QueueName, QueuesClient } from './queues.ts';
 
@@ -25,6 +25,8 @@ export interface SystemQueues {
   handler(name: string): HandlerQueues;
   readonly results: QueueName;
   readonly resultDeadLetters: QueueName;
+  /** The function that dead letters go to, and the queue that keeps them. */
+  readonly deadLetters: Sender & { readonly functionName: string; readonly archive: QueueName };
 }
 
 export interface QueueLayout {
@@ -60,7 +62,8 @@ function roleId(name: string): string {
 
 /** All senders of an installation, for the queue server to know. */
 export function systemSenders({ handlers, stage }: Pick<QueueLayout, 'handlers' | 'stage'>): Senders {
-  const all = [bridgeSender(stage), ...handlers.map((handler) => functionSender(handler, stage))];
+  const functions = [...handlers, DEAD_LETTERS].map((name) => functionSender(name, stage));
+  const all = [bridgeSender(stage), ...functions];
   return Object.fromEntries(all.map(({ accessKeyId, senderId }) => [accessKeyId, senderId]));
 }
 
@@ -86,6 +89,10 @@ export async function createSystemQueues(queues: QueuesClient, layout: QueueLayo
       throw new Error(`finding the queues of handler ${name}: there are ${Object.keys(handlers)}`);
     return found;
   };
-  const { queue, deadLetters } = results;
-  return { bridge: bridgeSender(stage), handlers, handler, results: queue, resultDeadLetters: deadLetters };
+  const archive = await queues.createQueue(deadLetterNames(deployment).archive, { visibilityTimeout: 30 });
+  return {
+    ...{ bridge: bridgeSender(stage), handlers, handler },
+    ...{ results: results.queue, resultDeadLetters: results.deadLetters },
+    deadLetters: { ...functionSender(DEAD_LETTERS, stage), archive },
+  };
 }

@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../bridge/contract.ts';
-import { counts, ENTRY, RULE, resultBody, SENDER } from '../support/bridge-builders.ts';
-import { DEAD_LETTER_SENDER, InboxBench, messageOf, requestOf } from '../support/inbox-bench.ts';
+import { counts, DEAD_LETTER_SENDER, ENTRY, RULE, resultBody, SENDER } from '../support/bridge-builders.ts';
+import { InboxBench, messageOf, requestOf } from '../support/inbox-bench.ts';
 import { settled } from '../support/manual-clock.ts';
 
 const gone: Outcome = { outcome: 'gone', evidence: 'deleted' };

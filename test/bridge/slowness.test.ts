@@ -1,12 +1,12 @@
 /*
- * Requests that expire before a function begins them: when that says that queue or function are too slow, and where it
- * can be read. The counting by itself, and through the whole bridge over fakes.
+ * Requests that expire before a function begins them, or that none brings to an end: when that says that queue or
+ * function are too slow, and where it can be read. The counting by itself, and through the whole bridge over fakes.
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../bridge/contract.ts';
 import { isTooSlow, NOTHING_ANSWERED, withAnswer } from '../../bridge/slowness.ts';
-import { counts, RULE } from '../support/bridge-builders.ts';
+import { counts, DEAD_LETTER_SENDER, RULE } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
 import { holds } from '../support/property.ts';
 
@@ -133,4 +133,15 @@ describe('a deletion whose requests expire', () => {
     expect(scene.finalizers()).toEqual([]);
     expect(await counts(scene.metrics.removed)).toMatchObject({ [`${RULE}/Gone`]: 1 });
   });
+});
+
+it('says on the object that its request is a dead letter, and sends another one in the next term (P7)', async () => {
+  const scene = await Scene.start();
+  await scene.deleted();
+  const deadLettered: Outcome = { outcome: 'pending', reason: 'DeadLettered', message: 'given up after 1000 receives' };
+  await scene.answer(deadLettered, scene.request, `${DEAD_LETTER_SENDER}:dead-letters`);
+  await scene.clock.advance(31_000);
+  expect(scene.record()).toMatchObject({ phase: 'Pending', reason: 'DeadLettered', message: deadLettered.message });
+  await scene.clock.advance(60 * 60_000);
+  expect(scene.requests.map(({ data }) => data.attempt)).toEqual([0, 1]);
 });

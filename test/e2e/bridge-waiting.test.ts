@@ -59,7 +59,15 @@ export const handler = createEntry(defineHandler({
   };
   site.keep(
     await startFunctionProcess({
-      ...{ functionName, entry, accessKeyId, queue: requests, batchSize: 1, functionTimeoutMs: 60_000, concurrency: 1 },
+      ...{
+        functionName,
+        entry,
+        accessKeyId,
+        queues: [requests],
+        batchSize: 1,
+        functionTimeoutMs: 60_000,
+        concurrency: 1,
+      },
       region: LOCAL_REGION,
       endpoints: { sqs: site.queues.endpoint },
       environment: { FINALIZER_BRIDGE_CONFIG: JSON.stringify(configuration) },

@@ -149,7 +149,7 @@ export const handler = createEntry(s3Bucket);`;
     return await startFunctionProcess({
       ...{ functionName: 'any', entry, batchSize: 1, functionTimeoutMs: 60_000, concurrency: 1 },
       ...{ accessKeyId: 'any', region: LOCAL_REGION, folder },
-      queue: { url: 'http://127.0.0.1:1/0/requests', arn: `arn:aws:sqs:${LOCAL_REGION}:000000000000:requests` },
+      queues: [{ url: 'http://127.0.0.1:1/0/requests', arn: `arn:aws:sqs:${LOCAL_REGION}:000000000000:requests` }],
       endpoints: { sqs: 'http://127.0.0.1:1' },
       environment: configuration === undefined ? {} : { FINALIZER_BRIDGE_CONFIG: configuration },
     }).then(

@@ -69,7 +69,14 @@ async function start(requests: QueueName, results: QueueName) {
     allow: { accounts: [LOCAL_ACCOUNT_ID], regions: [LOCAL_REGION], names: ['*'] },
   };
   return await startFunctionProcess({
-    ...{ functionName: 'careless', entry, queue: requests, batchSize: 1, functionTimeoutMs: 300_000, concurrency: 1 },
+    ...{
+      functionName: 'careless',
+      entry,
+      queues: [requests],
+      batchSize: 1,
+      functionTimeoutMs: 300_000,
+      concurrency: 1,
+    },
     ...{ accessKeyId: 'careless', region: queues.region, endpoints: { sqs: queues.endpoint }, folder },
     environment: { FINALIZER_BRIDGE_CONFIG: JSON.stringify(config) },
   });

@@ -43,7 +43,7 @@ afterAll(async () => {
 async function start(more: Partial<FunctionProcessOptions> = {}) {
   const queue = await queues.createQueue(`requests-${made++}`, { visibilityTimeout: 600 });
   const host = await startFunctionProcess({
-    ...{ functionName: 'finalizer-bridge-local-x', entry: join(folder, 'handler.mjs'), queue, batchSize: 1 },
+    ...{ functionName: 'finalizer-bridge-local-x', entry: join(folder, 'handler.mjs'), queues: [queue], batchSize: 1 },
     ...{ functionTimeoutMs: 10_000, concurrency: 1, accessKeyId: 'handler', region: queues.region, folder },
     ...{ endpoints: { sqs: queues.endpoint }, environment: { RESULTS: results.url }, ...more },
   });

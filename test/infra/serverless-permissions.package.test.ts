@@ -23,7 +23,8 @@ beforeAll(async () => {
 afterAll(() => service?.remove());
 
 const bridges = [PRODUCTION_BRIDGE, STAGING_BRIDGE];
-const roles = handlers.map(({ id }) => getArn(`${id}Role`));
+const LETTERS = 'DeadDashletters';
+const roles = [...handlers.map(({ id }) => `${id}Role`), `${LETTERS}Role`].map(getArn);
 const policyOf = (queue: string) => service.properties(`${queue}Policy`)?.PolicyDocument;
 const onlySenders = (queue: string, senders: unknown) => ({
   Sid: 'NobodyElseSends',
@@ -88,8 +89,45 @@ describe('the packaged roles', () => {
 
   it('are each trusted by nothing but the function they were made for', () => {
     const used = service.ofType('AWS::Lambda::Function').map((id) => service.properties(id)?.Role);
-    expect(used).toHaveLength(handlers.length);
-    expect(new Set(used.map((role) => JSON.stringify(role))).size).toBe(handlers.length);
+    expect(used).toHaveLength(roles.length);
+    expect(new Set(used.map((role) => JSON.stringify(role))).size).toBe(roles.length);
+  });
+
+  it('let the dead-letter function take from every dead-letter queue, keep, answer, and nothing else', () => {
+    const deadLetterQueues = service.ofType('AWS::SQS::Queue').filter((id) => id.endsWith('DeadLetterQueue'));
+    const log = `arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:/aws/lambda/finalizer-bridge-dev-dead-letters:*`;
+    expect(service.properties(`${LETTERS}Role`)?.Policies).toMatchObject([
+      {
+        PolicyDocument: {
+          Statement: [
+            { Action: ['logs:CreateLogStream', 'logs:PutLogEvents'], Resource: [{ 'Fn::Sub': log }] },
+            {
+              Action: [
+                'sqs:ReceiveMessage',
+                'sqs:DeleteMessage',
+                'sqs:ChangeMessageVisibility',
+                'sqs:GetQueueAttributes',
+              ],
+              Resource: expect.toSatisfy((arns: unknown) => {
+                expect(arns).toHaveLength(deadLetterQueues.length);
+                expect(arns).toEqual(expect.arrayContaining(deadLetterQueues.map(getArn)));
+                return true;
+              }),
+            },
+            { Action: ['sqs:SendMessage'], Resource: [getArn(`${LETTERS}ArchiveQueue`)] },
+            { Action: ['sqs:SendMessage'], Resource: resultQueues.map(getArn) },
+          ],
+        },
+      },
+    ]);
+    expect(policyOf(`${LETTERS}ArchiveQueue`)).toEqual({
+      Version: '2012-10-17',
+      Statement: [
+        sending(`${LETTERS}ArchiveQueue`, [getArn(`${LETTERS}Role`)]),
+        onlySenders(`${LETTERS}ArchiveQueue`, [getArn(`${LETTERS}Role`)]),
+        tlsOnly,
+      ],
+    });
   });
 });
 

@@ -3,7 +3,7 @@
  * asserted as it would be deployed. The bundles that go with it are tested in serverless-artefacts.package.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../functions/config.ts';
+import { readConfig, readDeadLetterConfig } from '../../functions/config.ts';
 import {
   getArn,
   handlers,
@@ -15,25 +15,32 @@ import {
   STAGING,
   twoClusters,
   urlOf,
+  withAlarms,
 } from '../support/packaged-service.ts';
 
 let service: PackagedService;
 const properties = (id: string) => service.properties(id);
 const ofType = (type: string) => service.ofType(type);
+/** How logical ids of the dead-letter function begin. */
+const LETTERS = 'DeadDashletters';
+const deadLetterQueues = () => ofType('AWS::SQS::Queue').filter((id) => id.endsWith('DeadLetterQueue'));
 
 beforeAll(async () => {
-  service = await packageService({ values: twoClusters, bundled: false });
+  service = await packageService({ values: withAlarms(twoClusters), bundled: false });
 }, 60_000);
 afterAll(() => service?.remove());
 
 describe('the packaged service', () => {
   it('has one function, one event source, one role and two queues per registered handler, two queues per cluster', () => {
+    const all = [...handlers.map(({ id }) => id), LETTERS];
     expect(handlers.length).toBeGreaterThan(1);
-    expect(ofType('AWS::Lambda::Function')).toEqual(handlers.map(({ id }) => `${id}LambdaFunction`).sort());
-    expect(ofType('AWS::Lambda::EventSourceMapping')).toHaveLength(handlers.length);
-    expect(ofType('AWS::IAM::Role')).toEqual(handlers.map(({ id }) => `${id}Role`).sort());
+    expect(ofType('AWS::Lambda::Function')).toEqual(all.map((id) => `${id}LambdaFunction`).sort());
+    expect(ofType('AWS::Lambda::EventSourceMapping')).toHaveLength(handlers.length + deadLetterQueues().length);
+    expect(ofType('AWS::IAM::Role')).toEqual(all.map((id) => `${id}Role`).sort());
     const queues = [...handlers.map(({ id }) => `${id}Request`), `Result${idOf(PRODUCTION)}`, `Result${idOf(STAGING)}`];
-    expect(ofType('AWS::SQS::Queue')).toEqual(queues.flatMap((id) => [`${id}DeadLetterQueue`, `${id}Queue`]).sort());
+    expect(ofType('AWS::SQS::Queue')).toEqual(
+      [...queues.flatMap((id) => [`${id}DeadLetterQueue`, `${id}Queue`]), `${LETTERS}ArchiveQueue`].sort(),
+    );
     expect(ofType('AWS::IAM::Policy')).toEqual([]);
   });
 
@@ -79,7 +86,7 @@ describe('the packaged service', () => {
   );
 
   it('keeps dead letters for 14 days, longer than any source keeps its messages (Q7)', () => {
-    const sources = ofType('AWS::SQS::Queue').filter((id) => !id.endsWith('DeadLetterQueue'));
+    const sources = ofType('AWS::SQS::Queue').filter((id) => !/(DeadLetter|Archive)Queue$/.test(id));
     for (const id of sources) {
       const deadLetters = id.replace(/Queue$/, 'DeadLetterQueue');
       expect(properties(deadLetters)?.MessageRetentionPeriod).toBe(14 * 24 * 3600);
@@ -91,6 +98,39 @@ describe('the packaged service', () => {
         sourceQueueArns: [{ 'Fn::Sub': source }],
       });
     }
+  });
+
+  it('feeds the dead-letter function from every dead-letter queue, and keeps bodies for 14 days (Q7)', () => {
+    const { Timeout } = properties(`${LETTERS}LambdaFunction`) ?? {};
+    expect(properties(`${LETTERS}ArchiveQueue`)?.MessageRetentionPeriod).toBe(14 * 24 * 3600);
+    for (const id of deadLetterQueues()) {
+      expect(properties(`${LETTERS}EventSourceMappingSQS${id}`), id).toMatchObject({
+        EventSourceArn: getArn(id),
+        FunctionName: getArn(`${LETTERS}LambdaFunction`),
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+      });
+      expect(properties(id)?.VisibilityTimeout, id).toBe(6 * Number(Timeout));
+    }
+    const config = readDeadLetterConfig(service.environment('dead-letters'));
+    expect(config.archiveQueueUrl).toBe(urlOf(`${LETTERS}ArchiveQueue`));
+    expect(config.clusters.map(({ uid, resultQueueUrl }) => [uid, resultQueueUrl])).toEqual(
+      [PRODUCTION, STAGING].map((uid, index) => [uid, urlOf(resultQueues[index] ?? '')]),
+    );
+  });
+
+  it('alarms when a dead letter arrives, when one lies in its queue, and when the function for them fails', () => {
+    const alarms = ofType('AWS::CloudWatch::Alarm').map((id) => properties(id));
+    expect(alarms).toHaveLength(2 + deadLetterQueues().length);
+    for (const alarm of alarms) {
+      expect(alarm).toMatchObject({
+        AlarmDescription: expect.stringContaining('finalizer-bridge-dev-dead-letters'),
+        ComparisonOperator: 'GreaterThanThreshold',
+        AlarmActions: ['arn:aws:sns:eu-west-1:111122223333:platform-alarms'],
+      });
+    }
+    expect(alarms.map((alarm) => alarm?.MetricName).sort()).toEqual(
+      [...deadLetterQueues().map(() => 'ApproximateAgeOfOldestMessage'), 'Errors', 'Invocations'].sort(),
+    );
   });
 
   it('encrypts every queue at rest and refuses plain text on every one', () => {

@@ -128,7 +128,7 @@ alow: {}
     expect(() => readValues({ folder: empty, exampleAllowed: false }, [])).toThrow('functions.values.yml');
     const said: string[] = [];
     const { functions } = loadService({ folder: empty, exampleAllowed: true }, (notice) => said.push(notice));
-    expect(Object.keys(functions).sort()).toEqual(registry.map(({ name }) => name).sort());
+    expect(Object.keys(functions).sort()).toEqual(['dead-letters', ...registry.map(({ name }) => name)].sort());
     expect(said).toEqual([expect.stringContaining('example')]);
   });
 });
@@ -136,7 +136,7 @@ alow: {}
 describe('the service composed of values and handlers', () => {
   it('deploys only the handlers that the values list', () => {
     const service = compose(valid, [handlerNamed('thing'), handlerNamed('other')]);
-    expect(Object.keys(service.functions)).toEqual(['thing']);
+    expect(Object.keys(service.functions)).toEqual(['thing', 'dead-letters']);
     expect(JSON.stringify(service)).not.toContain('Other');
   });
 
@@ -146,6 +146,23 @@ describe('the service composed of values and handlers', () => {
     const sqs = { batchSize: 10, maximumConcurrency: 7, functionResponseType: 'ReportBatchItemFailures' };
     expect(service.functions.thing).toMatchObject({ timeout: 50, memorySize: 1024, events: [{ sqs }] });
     expect(service.resources.Resources.ThingRequestQueue?.Properties).toMatchObject({ VisibilityTimeout: 300 });
+  });
+
+  it('has alarms without an action where no topic is named, and refuses what is no topic', () => {
+    const alarms = Object.values(compose(valid).resources.Resources).filter(({ Type }) => Type.endsWith('::Alarm'));
+    expect(alarms.length).toBeGreaterThan(2);
+    for (const { Properties } of alarms) expect(Properties).not.toHaveProperty('AlarmActions');
+    expect(faultsOf(`${valid}alarms: { topicArn: platform-alarms }\n`)).toEqual([
+      expect.stringMatching(/^alarms\.topicArn: is not the ARN of an SNS topic$/),
+    ]);
+  });
+
+  it('refuses a handler with the name of the dead-letter function, and names that are too long for it', () => {
+    expect(faultsOf(valid.replace('thing:', 'dead-letters:'), [handlerNamed('dead-letters')])).toContainEqual(
+      expect.stringContaining('has the name of the dead-letter function'),
+    );
+    const long = `service: ${'s'.repeat(40)}\nstage: ${'t'.repeat(20)}\n${valid}`;
+    expect(faultsOf(long)).toContainEqual(expect.stringMatching(/dead-letters has 74 characters, AWS takes 64/));
   });
 
   it('lets the values lower or raise a handler’s concurrency', () => {

@@ -17,6 +17,8 @@ export const RULE = 'team-buckets';
 export const ENTRY = `finalizer-bridge.dev/${RULE}`;
 export const CLUSTER_UID = '0b9d2f5a-7c55-4a4e-8a35-5d4f3d0a9c01';
 export const HANDLER = 's3-bucket';
+/** Who says that a request is a dead letter. */
+export const DEAD_LETTER_SENDER = 'AROADEADLETTERS';
 export const SENDER = 'AROAS3BUCKET';
 
 /** Metadata of a live object with our entry. */

@@ -9,7 +9,17 @@ import type { Record } from '../../bridge/record.ts';
 import { readRecord } from '../../bridge/record.ts';
 import type { Rule } from '../../bridge/rule.ts';
 import { RuleBook } from '../../bridge/rule-book.ts';
-import { CLUSTER_UID, ENTRY, HANDLER, keptLog, RULE, resultBody, ruleOf, SENDER } from './bridge-builders.ts';
+import {
+  CLUSTER_UID,
+  DEAD_LETTER_SENDER,
+  ENTRY,
+  HANDLER,
+  keptLog,
+  RULE,
+  resultBody,
+  ruleOf,
+  SENDER,
+} from './bridge-builders.ts';
 import { FakeCluster, type NewObject } from './fake-cluster.ts';
 import { FakeQueue } from './fake-queue.ts';
 import { ManualClock, settled } from './manual-clock.ts';
@@ -53,6 +63,7 @@ export class Scene {
       clusterId: { uid: CLUSTER_UID },
       handlers: { [HANDLER]: { queueUrl: `https://queues/${HANDLER}`, sender: SENDER } },
       resultQueueUrl: 'https://queues/results',
+      deadLetterSender: DEAD_LETTER_SENDER,
       log: scene.kept.log,
     });
     await scene.clock.advance(200);

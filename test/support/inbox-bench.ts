@@ -8,13 +8,20 @@ import { createMetrics } from '../../bridge/metrics.ts';
 import { type Pending, pendingKey } from '../../bridge/pending.ts';
 import type { IncomingMessage } from '../../bridge/ports.ts';
 import type { Rule } from '../../bridge/rule.ts';
-import { CLUSTER_UID, HANDLER, keptLog, pendingOf, RULE, resultBody, ruleOf, SENDER } from './bridge-builders.ts';
+import {
+  CLUSTER_UID,
+  DEAD_LETTER_SENDER,
+  HANDLER,
+  keptLog,
+  pendingOf,
+  RULE,
+  resultBody,
+  ruleOf,
+  SENDER,
+} from './bridge-builders.ts';
 import { FakeCluster } from './fake-cluster.ts';
 import { plainInput } from './golden.ts';
 import { ManualClock, START, settled, stamp } from './manual-clock.ts';
-
-/** Who says that a request is a dead letter. */
-export const DEAD_LETTER_SENDER = 'AROADEADLETTERS';
 
 /** A request for the object `logs`, as the bridge would have made it. */
 export function requestOf(changes: Partial<RequestInput> = {}): Request {

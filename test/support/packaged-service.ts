@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { registry } from '../../functions/registry.ts';
-import { buildFunctions } from '../../infra/build.ts';
+import { buildFunctions, FUNCTION_NAMES } from '../../infra/build.ts';
 import { type Packaged, packageFunctions } from '../../infra/package.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -23,6 +23,10 @@ export const twoClusters = exampleValues.replace(
   '\n# What each function may touch.',
   `  - { uid: ${STAGING}, bridgeRoleArn: '${STAGING_BRIDGE}', bridgeRoleId: AROAEXAMPLEBRIDGE0002 }\n$&`,
 );
+
+/** The values with the topic that they show commented out. */
+export const withAlarms = (values: string) =>
+  values.replace('# alarms:', 'alarms:').replace('#   topicArn:', '  topicArn:');
 
 /** A name as it is spelled in logical ids. */
 export const idOf = (name: string) => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('-', 'Dash');
@@ -76,7 +80,7 @@ export async function packageService({ values, bundled }: PackageRequest): Promi
     if (values !== undefined) writeFileSync(join(serviceDir, 'functions.values.yml'), values);
     const bundles = join(serviceDir, 'bundles');
     if (bundled) await buildFunctions(bundles);
-    else for (const { name } of registry) writeEmptyModule(join(bundles, name));
+    else for (const name of FUNCTION_NAMES) writeEmptyModule(join(bundles, name));
     // No home, no credentials, and a proxy where nobody listens: whoever asks the network fails.
     const nowhere = 'http://127.0.0.1:9';
     const env = { PATH: '', HOME: serviceDir, HTTP_PROXY: nowhere, HTTPS_PROXY: nowhere };

@@ -13,7 +13,7 @@ import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
 import type { Kind } from '../../infra/local/bridge-rights.ts';
 import type { CloudClient } from '../../infra/local/cloud.ts';
 import type { FunctionProcess } from '../../infra/local/function-process.ts';
-import { type Site, startBridge, startFunction } from '../../infra/local/installation.ts';
+import { type Site, startBridge, startDeadLetters, startFunction } from '../../infra/local/installation.ts';
 import type { KubeClient } from '../../infra/local/kube-client.ts';
 import { type Queues, startQueues } from '../../infra/local/queues.ts';
 import { createSystemQueues, type SystemQueues, systemSenders } from '../../infra/local/system-queues.ts';
@@ -70,6 +70,8 @@ export interface TestSite extends Site {
   startBridgeOverApi(rights?: ApiRights): Promise<BridgeProcess>;
   /** The function of a handler; it may touch names that begin with the site's. */
   startFunction(handler?: string): Promise<FunctionProcess>;
+  /** The function that takes the dead letters of all queues. */
+  startDeadLetters(): Promise<FunctionProcess>;
   /** Has a process stopped at the end, if it still runs then. */
   keep<T extends { stop(): Promise<void> }>(process: T): T;
   /** What the bridges have logged. */
@@ -143,6 +145,7 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
       const entry = entries === undefined ? {} : { entry: join(entries.functions, handler, 'index.mjs') };
       return keep(await startFunction(seen, handler, { names: [`${name}-*`], ...entry }));
     },
+    startDeadLetters: async () => keep(await startDeadLetters(seen)),
     log: () => readFile(logFile, 'utf8').catch(() => ''),
     stop: () => stack.disposeAsync(),
   };
