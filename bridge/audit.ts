@@ -52,7 +52,7 @@ function reasonOf({ metadata }: KubeObject, { word }: SpokenWord, rule: string):
 }
 
 /** Who says to have written an annotation, and when: `, by field manager kubectl at 2026-01-01T00:00:00Z`. */
-function signatureOf({ metadata }: KubeObject, key: string): string {
+export function signatureOf({ metadata }: KubeObject, key: string): string {
   const parsed = z.looseObject({ managedFields }).safeParse(metadata);
   const owner = parsed.data?.managedFields.findLast(
     ({ fieldsV1 }) => fieldsV1?.['f:metadata']?.['f:annotations']?.[`f:${key}`] !== undefined,

@@ -11,11 +11,13 @@ import type { Metrics } from './metrics.ts';
 import { Namespaces } from './namespaces.ts';
 import { Outbox } from './outbox.ts';
 import { Finished, type Pending } from './pending.ts';
-import type { Clock, Cluster, KindRef, Lease, Queue, Random } from './ports.ts';
+import type { Clock, Cluster, KindRef, Kinds, Lease, ListedKind, Queue, Random } from './ports.ts';
 import { reconcile } from './reconcile.ts';
 import { createReporter } from './reporter.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { Reach } from './run.ts';
+import { isStrayKey, StrayActs } from './stray-acts.ts';
+import { Strays } from './strays.ts';
 import { Watches } from './watches.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -44,6 +46,8 @@ export interface BridgeOptions {
   readonly rules: RuleBook;
   /** Whether the book is complete; where rules come from the API it fills after the start. */
   readonly areRulesKnown?: () => boolean;
+  /** Kinds to watch also while no rule names them. */
+  readonly listed?: { readonly kinds: readonly ListedKind[]; readonly port: Pick<Kinds, 'find'> };
   readonly clusterId: { readonly uid: string; readonly name?: string | undefined };
   readonly handlers: Readonly<Record<string, HandlerRoute>>;
   readonly resultQueueUrl: string;
@@ -60,6 +64,7 @@ export interface Parts {
   readonly claiming: WorkQueue;
   readonly claims: Claims;
   readonly intake: Intake;
+  readonly strays: Strays;
   readonly watches: Watches;
   readonly namespaces: Namespaces;
 }
@@ -75,14 +80,8 @@ export function assemble(options: BridgeOptions): Parts {
   };
   const namespaces = new Namespaces({ cluster, clock, random, metrics, log }, relistSelected);
   const isMatched = namespaces.isMatched.bind(namespaces);
-  const claims = new Claims({
-    cluster,
-    lease,
-    metrics,
-    ruleOf: (name) => rules.named(name),
-    isMatched,
-    add: (key) => claiming.add(key),
-  });
+  const ruleOf = (name: string) => rules.named(name);
+  const claims = new Claims({ cluster, lease, metrics, ruleOf, isMatched, add: (key) => claiming.add(key) });
   const reach = reachOf(options, { pendings, finished, forget: (key) => work.forget(key) });
   const laneOf = (key: string) => key.slice(key.indexOf('/') + 1);
   const onFailure = (key: string, error: unknown, failures: number) => noteFailure(reach, { key, error, failures });
@@ -97,12 +96,25 @@ export function assemble(options: BridgeOptions): Parts {
     concurrency: CLAIM_CONCURRENCY,
     lanes: { laneOf, places: CLAIM_RULE_PLACES },
     backoffMax: CLAIM_BACKOFF_MAX_MS,
-    run: (key) => claims.run(key),
+    run: (key) => (isStrayKey(key) ? strayActs.run(key) : claims.run(key)),
   });
+  const { strays, strayActs } = straysOf(options, reach, (key) => claiming.add(key));
   const rulesOf = (kind: KindRef) => rules.ofKind(kind);
-  const intake = new Intake({ clock, pendings, finished, claims, metrics, rulesOf, isMatched, add });
+  const intake = new Intake({ clock, pendings, finished, claims, strays, metrics, rulesOf, isMatched, add });
   const watches = new Watches({ cluster, clock, random, sink: intake, metrics, log });
-  return { pendings, work, claiming, claims, intake, watches, namespaces };
+  return { pendings, work, claiming, claims, intake, strays, watches, namespaces };
+}
+
+function straysOf({ rules, lease }: BridgeOptions, reach: Reach, add: (key: string) => void) {
+  const { clock, cluster, metrics, log, reporter, areRulesKnown } = reach;
+  const hasRule = rules.hasRule.bind(rules);
+  const strayActs = new StrayActs({ cluster, lease, metrics, log, reporter, hasRule, add });
+  const strays = new Strays({
+    ...{ clock, hasRule, areRulesKnown },
+    release: (object, rule) => strayActs.release(object, rule),
+    tell: (count) => strayActs.tell(count),
+  });
+  return { strays, strayActs };
 }
 
 /** What acting on a pending deletion needs. */
@@ -116,6 +128,7 @@ function reachOf(options: BridgeOptions, memory: Pick<Reach, 'pendings' | 'finis
     brakes: new Brakes({ cluster, clock, random: options.random }),
     reporter: createReporter({ clock, cluster, log, metrics }),
     ruleOf: (name, kind) => rules.namedFor(name, kind),
+    areRulesKnown: () => options.areRulesKnown?.() ?? true,
     whyNotAccepted: (name) => rules.whyNotAccepted(name),
     queueOf: (handler) => handlers[handler]?.queueUrl,
   };

@@ -3,10 +3,12 @@
  * Called by main.ts with the real ports and by the simulation with models; holds no I/O of its own.
  */
 import { assemble, type BridgeOptions, type Parts } from './bridge-parts.ts';
+import { followRules } from './following.ts';
 import { handleResults, type InboxOptions } from './inbox.ts';
 import type { Pending } from './pending.ts';
 import type { Consumption, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
+import type { StrayCount } from './strays.ts';
 
 const READY_POLL_MS = 100;
 
@@ -18,6 +20,8 @@ export interface Bridge {
   pendings(): readonly Pending[];
   /** By rule, how many live objects wait for an entry to be put on or taken off. */
   unclaimed(): ReadonlyMap<string, number>;
+  /** Live objects with an entry whose rule is not there. */
+  strays(): readonly StrayCount[];
   /** Whether a rule's kind is being watched and was listed. */
   isWatching(rule: string): boolean;
   /** Takes a withdrawn rule's entry off live objects. */
@@ -29,10 +33,10 @@ export interface Bridge {
 /** Starts the bridge. */
 export function startBridge(options: BridgeOptions): Bridge {
   const parts = assemble(options);
-  const { pendings, intake, claims, claiming, watches, namespaces, work } = parts;
+  const { pendings, intake, claims, claiming, strays, watches, namespaces, work } = parts;
   const { rules } = options;
   const areRulesKnown = () => options.areRulesKnown?.() ?? true;
-  followRules(options, parts);
+  const following = followRules(options, parts);
   const inbox = consumeResults(options, parts, areRulesKnown);
   return {
     isReady() {
@@ -41,6 +45,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     },
     pendings: () => [...pendings.values()],
     unclaimed: () => claims.waiting(),
+    strays: () => strays.counts(),
     isWatching(name) {
       const rule = rules.named(name);
       return rule !== undefined && intake.isReady([rule.match]);
@@ -50,34 +55,13 @@ export function startBridge(options: BridgeOptions): Bridge {
     },
     async stop() {
       inbox.close();
-      await Promise.all([watches.stop(), namespaces.stop()]);
+      strays.stop();
+      await Promise.all([following.stop(), watches.stop(), namespaces.stop()]);
       await Promise.all([work.stop(), claiming.stop()]);
       for (const pending of pendings.values()) for (const settle of pending.settles.splice(0)) settle(false);
       await inbox.stop();
     },
   };
-}
-
-/** Watches what the rules select, now and after every change of theirs. */
-function followRules({ rules }: BridgeOptions, { pendings, watches, namespaces, work }: Parts): void {
-  const follow = () => {
-    // A kind whose rule is gone is watched for as long as somebody may still free what is pending there.
-    watches.set([...rules.kinds, ...[...pendings.values()].map(({ kind }) => kind)]);
-    namespaces.need(rules.rules.some(({ matchesNamespace }) => matchesNamespace !== undefined));
-  };
-  follow();
-  rules.onChange((name, _before, after) => {
-    const wasWatched = after !== undefined && watches.has(after.match);
-    follow();
-    // What the rule wants of live objects may be different now, and so may be what is to be done with pending ones.
-    if (wasWatched) watches.relist(after.match);
-    for (const pending of pendings.values()) {
-      if (pending.rule !== name) continue;
-      // Its budget may be a larger one now, or none.
-      pending.heldBackUntil = undefined;
-      work.add(pending.key);
-    }
-  });
 }
 
 interface ResultConsumption {

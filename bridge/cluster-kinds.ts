@@ -4,13 +4,14 @@
  */
 import * as z from 'zod/mini';
 import { type Call, decoded, type Http, refusal } from './cluster-http.ts';
-import type { KindFacts, KindRef, Kinds } from './ports.ts';
+import type { KindFacts, KindRef, Kinds, ListedKind } from './ports.ts';
 import { kindPath } from './wire.ts';
 
 const resourceList = z.object({
   resources: z.array(z.object({ name: z.string(), kind: z.string(), namespaced: z.boolean() })),
 });
-const apiGroup = z.object({ versions: z.array(z.object({ version: z.string() })) });
+const groupVersion = z.object({ version: z.string() });
+const apiGroup = z.object({ versions: z.array(groupVersion), preferredVersion: z.optional(groupVersion) });
 const review = z.object({ status: z.object({ allowed: z.boolean() }) });
 const REVIEWS = { group: 'authorization.k8s.io', version: 'v1', resource: 'selfsubjectaccessreviews' };
 
@@ -18,6 +19,7 @@ const REVIEWS = { group: 'authorization.k8s.io', version: 'v1', resource: 'selfs
 export function createKinds(http: Http): Kinds {
   return {
     describe: (kind) => describeKind(http, kind),
+    find: (kind) => findKind(http, kind),
     isServed: (kind) => isServed(http, kind),
     async lacking(kind, verbs) {
       const allowed = await Promise.all(verbs.map((verb) => isAllowed(http, kind, verb)));
@@ -29,13 +31,29 @@ export function createKinds(http: Http): Kinds {
 /** Whether a kind is served in any version: while it is not, no object of it can be there. */
 export async function isServed(http: Http, { group, resource }: Pick<KindRef, 'group' | 'resource'>): Promise<boolean> {
   if (group === '') return true;
+  const kinds = (await versionsOf(http, group)).map((version) => describeKind(http, { group, version, resource }));
+  return (await Promise.all(kinds)).some((kind) => kind !== undefined);
+}
+
+async function findKind(http: Http, { group, resource, version }: ListedKind): Promise<KindRef | undefined> {
+  const versions = version === undefined ? await versionsOf(http, group) : [version];
+  for (const one of versions) {
+    const kind = { group, version: one, resource };
+    if ((await describeKind(http, kind)) !== undefined) return kind;
+  }
+  return undefined;
+}
+
+/** The versions of a group that are served, the preferred one first; none when the group is not. */
+async function versionsOf(http: Http, group: string): Promise<readonly string[]> {
+  if (group === '') return ['v1'];
   const call: Call = { method: 'GET', path: `/apis/${group}`, doing: `discovering ${group}` };
   const answer = await http.ask(call);
-  if (answer.status === 404) return false;
+  if (answer.status === 404) return [];
   if (answer.status !== 200) throw refusal(call, answer);
-  const { versions } = decoded(call, answer, (body) => apiGroup.parse(body));
-  const kinds = versions.map(({ version }) => describeKind(http, { group, version, resource }));
-  return (await Promise.all(kinds)).some((kind) => kind !== undefined);
+  const { versions, preferredVersion } = decoded(call, answer, (body) => apiGroup.parse(body));
+  const served = versions.map(({ version }) => version);
+  return preferredVersion === undefined ? served : [...new Set([preferredVersion.version, ...served])];
 }
 
 async function describeKind(http: Http, { group, version, resource }: KindRef): Promise<KindFacts | undefined> {

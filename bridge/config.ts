@@ -10,11 +10,17 @@ import en from 'zod/v4/locales/en.js';
 import { handlerName } from './contract.ts';
 import { explain, LOG_LEVELS } from './log.ts';
 import type { Rule } from './rule.ts';
+import { isRefusedKind, isText, TEXTS, type TextFact } from './rule-facts.ts';
 import { faultsOfIssue, type ParsedRules, parseRules } from './rules.ts';
 import type { Fault } from './rules-file.ts';
 
 const url = z.string().check(z.regex(/^https?:\/\/\S+$/, 'not an http(s) URL'));
 const filled = z.string().check(z.minLength(1, 'empty'));
+
+const text = (fact: TextFact) => z.string().check(z.refine((value) => isText(fact, value), { error: fact.fault }));
+const kind = z
+  .strictObject({ group: text(TEXTS.group), version: z.optional(text(TEXTS.version)), resource: text(TEXTS.resource) })
+  .check(z.refine((listed) => !isRefusedKind(listed), { error: 'no rule may hold this kind' }));
 
 const configSchema = z.strictObject({
   /** Display name of the cluster; its identity is the uid of namespace kube-system. */
@@ -23,6 +29,8 @@ const configSchema = z.strictObject({
   kubeconfig: z.optional(filled),
   /** Path of a rule file, relative to this file; without it the rules are the TeardownRules in the API. */
   rules: z.optional(filled),
+  /** Kinds that are watched also while no rule names them: the ones that the bridge has rights on. */
+  kinds: z._default(z.array(kind), []),
   queues: z.strictObject({
     region: filled,
     endpoint: z.optional(url),

@@ -9,7 +9,9 @@ import type { Metrics } from './metrics.ts';
 import { advance, type Finished, newPending, type Pending, pendingKey } from './pending.ts';
 import type { Clock, KindRef, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
+import type { Strays } from './strays.ts';
 import type { Sink } from './watch.ts';
+import { UNNEEDED } from './watches.ts';
 import { trimmed } from './wire.ts';
 
 /** What intake needs. */
@@ -18,6 +20,7 @@ export interface IntakeOptions {
   readonly pendings: Map<string, Pending>;
   readonly finished: Finished;
   readonly claims: Claims;
+  readonly strays: Strays;
   readonly metrics: Metrics;
   rulesOf(kind: KindRef): readonly Rule[];
   /** Whether a rule selects a live object, by its labels and its namespace's; undefined when those are not known yet. */
@@ -68,6 +71,7 @@ export class Intake implements Sink {
 
   listing(kind: KindRef): void {
     this.#stateOf(kind).shown = new Set();
+    this.#options.strays.listing(kind);
   }
 
   present(kind: KindRef, meta: ObjectMeta): void {
@@ -76,6 +80,7 @@ export class Intake implements Sink {
   }
 
   deleted(kind: KindRef, meta: ObjectMeta): void {
+    this.#options.strays.off(kind, meta);
     for (const rule of this.#rulesWithMemory(kind, meta)) this.#off(pendingKey(meta.uid, rule));
   }
 
@@ -85,6 +90,7 @@ export class Intake implements Sink {
     state.everSynced = true;
     state.shown = undefined;
     this.resumed(kind);
+    this.#options.strays.synced(kind);
     this.#options.finished.seenAll((other) => kindKey(other) === kindKey(kind));
     if (shown === undefined) return;
     for (const [key, pending] of this.#options.pendings) {
@@ -96,6 +102,7 @@ export class Intake implements Sink {
     const state = this.#stateOf(kind);
     state.isWatching = false;
     state.isRefused ||= REFUSED.has(cause);
+    if (cause === UNNEEDED) this.#options.strays.forget(kind);
     this.#options.metrics.watching.set({ group: kind.group, resource: kind.resource }, 0);
   }
 
@@ -110,6 +117,7 @@ export class Intake implements Sink {
   }
 
   #live(kind: KindRef, meta: ObjectMeta): void {
+    this.#options.strays.see(kind, meta);
     for (const rule of this.#options.rulesOf(kind)) {
       const isHeld = hasEntry(meta, rule.entry);
       // A withdrawn rule wants nothing new; its entries come off by the withdrawal's own lists.
@@ -123,6 +131,7 @@ export class Intake implements Sink {
   }
 
   #deleting(kind: KindRef, meta: ObjectMeta): void {
+    this.#options.strays.off(kind, meta);
     const holding = rulesHolding(meta);
     const known = new Set(this.#options.rulesOf(kind).map(({ name }) => name));
     const strangers = holding.filter((rule) => !known.has(rule)).slice(0, STRANGERS_MAX);

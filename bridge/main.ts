@@ -45,12 +45,14 @@ async function start(config: Config, log: Log, starting: Starting): Promise<void
   const http = createHttp({ credentials, metrics });
   const cluster = createCluster({ http, clock, identity: hostname() });
   const uid = await clusterUid(cluster, log);
+  const kinds = createKinds(http);
   const rules = new RuleBook(config.rules);
   const common = { cluster, clock, lease: soleLease, metrics, log, random: Math.random };
   const bridge = startBridge({
     ...common,
     queue: createSqsQueue({ ...config.queues, clock, metrics, log }),
     rules,
+    listed: { kinds: config.kinds, port: kinds },
     areRulesKnown: () => config.rules !== undefined || starting.keeper?.isReady() === true,
     clusterId: { uid, name: config.cluster?.name },
     handlers: Object.fromEntries(
@@ -62,7 +64,7 @@ async function start(config: Config, log: Log, starting: Starting): Promise<void
   starting.bridge = bridge;
   if (config.rules === undefined) {
     starting.keeper = startRuleKeeper({
-      ...{ ...common, book: rules, kinds: createKinds(http), census: createCensus(cluster) },
+      ...{ ...common, book: rules, kinds, census: createCensus(cluster) },
       hasHandler: (name) => Object.hasOwn(config.handlers, name),
       ...{ isWatching: bridge.isWatching, pendings: bridge.pendings, release: bridge.release },
     });

@@ -28,6 +28,7 @@ export function createMetrics() {
     ]),
     held: gauge('held', 'Pending objects that need a person or a change, by reason.', ['rule', 'reason']),
     pending: gauge('pending', 'Objects being deleted that still carry an entry.', ['rule']),
+    strays: gauge('strays', 'Live objects that carry an entry whose rule is not there.', ['rule', 'group', 'resource']),
     unclaimed: gauge('unclaimed', 'Live objects that wait for an entry to be put on or taken off.', ['rule']),
     oldestPending: gauge('oldest_pending_seconds', 'Age of the oldest pending deletion.', ['rule']),
     overdue: counter('deadline_exceeded', "Deletions seen past their rule's deadline.", ['rule']),

@@ -22,6 +22,11 @@ export interface KindRef {
   readonly resource: string;
 }
 
+/** A kind as a configuration names it; without a version, whichever the API server prefers. */
+export interface ListedKind extends Pick<KindRef, 'group' | 'resource'> {
+  readonly version?: string | undefined;
+}
+
 /** Where an object stands in the API. */
 export interface ObjectPath extends KindRef {
   readonly namespace?: string | undefined;
@@ -140,6 +145,8 @@ export interface KindFacts {
 export interface Kinds {
   /** undefined: it does not serve the kind. */
   describe(kind: KindRef): Promise<KindFacts | undefined>;
+  /** The kind in the version that is named, else in the group's preferred one, else in any; undefined: it is not served. */
+  find(kind: ListedKind): Promise<KindRef | undefined>;
   /** Whether it serves the kind in any version; while it does not, no object of it can be there. */
   isServed(kind: Pick<KindRef, 'group' | 'resource'>): Promise<boolean>;
   /** The verbs on a kind, in all namespaces, that this process lacks. */

@@ -17,6 +17,7 @@ import { stand } from './standing.ts';
 import { trimmed } from './wire.ts';
 
 const ROUNDS_MAX = 6;
+const UNKNOWN_AGAIN_MS = 1_000;
 
 /**
  * Runs over one pending deletion.
@@ -44,6 +45,9 @@ export async function reconcile(reach: Reach, key: string): Promise<number | und
 
 async function runOnce(reach: Reach, pending: Pending, taken: Settle[]): Promise<Step> {
   const rule = reach.ruleOf(pending.rule, pending.kind);
+  // While the rules are still being read, one that has not been seen is not one that is not there.
+  if (rule === undefined && !reach.areRulesKnown())
+    return { kind: 'done', wakeAt: reach.clock.now() + UNKNOWN_AGAIN_MS };
   const facts = currentFacts(pending, rule) ?? (await read(reach, pending, rule));
   if (facts === undefined) return { kind: 'done' };
   // The watch was faster than the GET: what was read is not what is there.

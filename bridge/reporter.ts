@@ -5,14 +5,20 @@
  */
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { Pending } from './pending.ts';
-import type { Clock, Cluster, EventInput } from './ports.ts';
+import type { Facts, Pending } from './pending.ts';
+import type { Clock, Cluster, EventInput, ObjectMeta } from './ports.ts';
 
 /** Events of one rule: so many at once, and so many a second after that. The log has them all. */
 const EVENTS_AT_ONCE = 50;
 const EVENTS_PER_SECOND = 1;
 
-/** What is told about one pending deletion. */
+/** What something is told about: a pending deletion, or a live object that no rule is for. */
+export interface Told extends Pick<Pending, 'rule' | 'kind'> {
+  readonly meta: Pick<ObjectMeta, 'namespace' | 'name' | 'uid'>;
+  readonly facts: Pick<Facts, 'object' | 'evaluation'> | undefined;
+}
+
+/** What is told about it. */
 export interface Telling {
   readonly type: EventInput['type'];
   readonly reason: string;
@@ -22,7 +28,9 @@ export interface Telling {
 
 /** Events and logs about deletions. */
 export interface Reporter {
-  tell(pending: Pending, telling: Telling): void;
+  tell(told: Told, telling: Telling): void;
+  /** Records the Event alone, for what stands in the log already; never rejects. */
+  record(told: Told, telling: Telling): Promise<void>;
 }
 
 /** What the reporter needs. */
@@ -36,7 +44,7 @@ export interface ReporterOptions {
 /** Creates the reporter. */
 export function createReporter({ clock, cluster, log, metrics }: ReporterOptions): Reporter {
   const allowances = new Map<string, Allowance>();
-  async function record(pending: Pending, telling: Telling): Promise<void> {
+  async function record(pending: Told, telling: Telling): Promise<void> {
     const object = pending.facts?.object;
     if (object === undefined) return;
     const { name, namespace, uid, resourceVersion } = object.metadata;
@@ -52,6 +60,7 @@ export function createReporter({ clock, cluster, log, metrics }: ReporterOptions
     }
   }
   return {
+    record,
     tell(pending, telling) {
       const level = telling.type === 'Warning' ? 'warn' : 'info';
       log[level]({ ...fieldsOf(pending), reason: telling.reason, ...targetOf(pending) }, telling.message);
@@ -76,11 +85,11 @@ function withRest(known: Allowance | undefined, now: number): Allowance {
 }
 
 /** The identifying facts of a pending deletion, for logs. */
-export function fieldsOf({ kind, meta, rule }: Pending): object {
+export function fieldsOf({ kind, meta, rule }: Told): object {
   return { rule, resource: kind.resource, namespace: meta.namespace, name: meta.name, uid: meta.uid };
 }
 
-function targetOf({ facts }: Pending): object {
+function targetOf({ facts }: Told): object {
   const target = facts?.evaluation?.target;
   return target?.kind === 'found' ? { target: target.target } : {};
 }

@@ -50,6 +50,14 @@ export class RuleBook {
     return rule?.match.group === group && rule.match.resource === resource ? rule : undefined;
   }
 
+  /** Whether a rule of that name exists for that kind, accepted or not, in force or being withdrawn. */
+  hasRule(name: string, kind: Pick<KindRef, 'group' | 'resource'>): boolean {
+    if (this.namedFor(name, kind) !== undefined) return true;
+    const refused = this.#neverAccepted.get(name);
+    if (refused === undefined) return false;
+    return refused.kind === undefined || (refused.kind.group === kind.group && refused.kind.resource === kind.resource);
+  }
+
   /** The rules for a kind. Asked for every object that a watch shows, so computed once per change. */
   ofKind(kind: KindRef): readonly Rule[] {
     this.#byKind ??= Map.groupBy(this.#byName.values(), ({ match }) => kindKey(match));

@@ -29,6 +29,8 @@ export interface Reach {
   readonly reporter: Reporter;
   /** The rule of an entry's name, if it is one for this kind: another's entry is nobody's here. */
   ruleOf(name: string, kind: KindRef): Rule | undefined;
+  /** Whether the rules are known: before that nobody can say that one is not there. */
+  areRulesKnown(): boolean;
   /** Why a rule that exists was never accepted. */
   whyNotAccepted(name: string): string | undefined;
   queueOf(handler: string): string | undefined;

@@ -18,6 +18,13 @@ export interface ServerOptions {
   readonly clock: Clock;
 }
 
+/** What there is to measure before the bridge has begun. */
+const NOTHING: Pick<Bridge, 'pendings' | 'unclaimed' | 'strays'> = {
+  pendings: () => [],
+  unclaimed: () => new Map(),
+  strays: () => [],
+};
+
 /** A running server; `port` is the one it got. */
 export interface Server {
   readonly port: number;
@@ -33,11 +40,8 @@ export async function startServer({ host, port, bridge, metrics, clock }: Server
     return await reply.code(503).send('not every kind is being watched\n');
   });
   app.get('/metrics', async (_request, reply) => {
-    measure(
-      { pendings: bridge()?.pendings() ?? [], unclaimed: bridge()?.unclaimed() ?? new Map() },
-      metrics,
-      clock.now(),
-    );
+    const { pendings, unclaimed, strays } = bridge() ?? NOTHING;
+    measure({ pendings: pendings(), unclaimed: unclaimed(), strays: strays() }, metrics, clock.now());
     return await reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });
   await app.listen({ host, port });

@@ -4,17 +4,23 @@
  */
 import type { Metrics } from './metrics.ts';
 import { beganAt, type Pending } from './pending.ts';
+import type { StrayCount } from './strays.ts';
 
 /** What is measured. */
 export interface Measured {
   readonly pendings: readonly Pending[];
   /** By rule, how many live objects wait for a change of their entries. */
   readonly unclaimed: ReadonlyMap<string, number>;
+  readonly strays: readonly StrayCount[];
 }
 
 /** Sets the gauges from the deletions in hand; `now` in ms since the epoch. */
-export function measure({ pendings, unclaimed }: Measured, metrics: Metrics, now: number): void {
-  for (const gauge of [metrics.pending, metrics.held, metrics.oldestPending, metrics.unclaimed]) gauge.reset();
+export function measure({ pendings, unclaimed, strays }: Measured, metrics: Metrics, now: number): void {
+  const gauges = [metrics.pending, metrics.held, metrics.oldestPending, metrics.unclaimed, metrics.strays];
+  for (const gauge of gauges) gauge.reset();
+  for (const { rule, kind, count } of strays) {
+    metrics.strays.inc({ rule, group: kind.group, resource: kind.resource }, count);
+  }
   for (const [rule, count] of unclaimed) metrics.unclaimed.set({ rule }, count);
   const oldest = new Map<string, number>();
   for (const pending of pendings) {

@@ -6,6 +6,9 @@ import { kindKey } from './kind-key.ts';
 import type { KindRef } from './ports.ts';
 import { Watcher, type WatcherOptions } from './watch.ts';
 
+/** Why a kind is not watched any more that nobody needs. */
+export const UNNEEDED = 'Unneeded';
+
 /** The watchers in force. */
 export class Watches {
   readonly #options: Omit<WatcherOptions, 'kind'>;
@@ -24,7 +27,7 @@ export class Watches {
       if (wanted.has(key)) continue;
       this.#watchers.delete(key);
       void watcher.stop();
-      this.#options.sink.blind(watcher.kind, 'Unneeded');
+      this.#options.sink.blind(watcher.kind, UNNEEDED);
     }
     for (const [key, kind] of wanted) {
       if (this.#watchers.has(key)) continue;

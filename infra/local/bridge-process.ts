@@ -25,6 +25,8 @@ export interface BridgeProcessOptions {
   readonly accessKeyId: string;
   /** What a rule file holds; without it the rules come from the API. */
   readonly rules?: readonly object[];
+  /** Kinds to watch also while no rule names them. */
+  readonly listedKinds?: readonly { readonly group: string; readonly version?: string; readonly resource: string }[];
   /** The module to run; the source unless told. */
   readonly entry?: string;
   readonly logLevel?: string;
@@ -102,12 +104,13 @@ async function isReady(url: string): Promise<boolean> {
 }
 
 async function writeConfig(folder: string, options: BridgeProcessOptions & { port: number }): Promise<string> {
-  const { kubeconfig, queues, handlers, deadLetters, rules, logLevel = 'info', port } = options;
+  const { kubeconfig, queues, handlers, deadLetters, rules, listedKinds = [], logLevel = 'info', port } = options;
   const file = join(folder, 'bridge.yaml');
   const config = {
     cluster: { name: 'local' },
     kubeconfig,
     ...(rules === undefined ? {} : { rules: 'rules.yaml' }),
+    kinds: listedKinds,
     queues,
     handlers,
     ...(deadLetters === undefined ? {} : { deadLetters }),

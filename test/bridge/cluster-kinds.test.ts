@@ -30,6 +30,52 @@ const list = (...names: readonly string[]) => ({
   resources: names.map((name) => ({ name, singularName: '', namespaced: name !== 'volumes', kind: 'X', verbs: [] })),
 });
 
+describe('a kind of no particular version', () => {
+  const { group, resource } = BUCKETS;
+  const served = ['v1alpha1', 'v1', 'v2'].map((version) => ({ groupVersion: `${group}/${version}`, version }));
+  const byPath = (serving: Readonly<Record<string, readonly string[]>>, preferred = 'v1') =>
+    http(({ path }) => {
+      if (path === `/apis/${group}`)
+        return { status: 200, body: { versions: served, preferredVersion: { version: preferred } } };
+      const resources = serving[path];
+      return resources === undefined ? { status: 404 } : { status: 200, body: list(...resources) };
+    }).kinds;
+  const at = (version: string) => `/apis/${group}/${version}`;
+
+  it('is found in the version that its group prefers', async () => {
+    const kinds = byPath({ [at('v1alpha1')]: [resource], [at('v1')]: [resource], [at('v2')]: [resource] }, 'v2');
+    expect(await kinds.find({ group, resource })).toEqual({ group, resource, version: 'v2' });
+  });
+
+  it('is found in another one where the preferred one has other resources', async () => {
+    const kinds = byPath({ [at('v1alpha1')]: [resource], [at('v1')]: ['volumes'] });
+    expect(await kinds.find({ group, resource })).toEqual({ group, resource, version: 'v1alpha1' });
+  });
+
+  it('is not found where no version has it, nor where the group is not served', async () => {
+    expect(await byPath({ [at('v1')]: ['volumes'] }).find({ group, resource })).toBeUndefined();
+    expect(await http(() => ({ status: 404 })).kinds.find({ group, resource })).toBeUndefined();
+  });
+
+  it('of core is that of v1', async () => {
+    const { kinds, calls } = http(() => ({ status: 200, body: list('configmaps') }));
+    expect(await kinds.find({ group: '', resource: 'configmaps' })).toEqual(CONFIG_MAPS);
+    expect(calls.map(({ path }) => path)).toEqual(['/api/v1']);
+  });
+
+  it('is looked for in no other version where one is named', async () => {
+    const kinds = byPath({ [at('v1')]: [resource] });
+    expect(await kinds.find(BUCKETS)).toEqual(BUCKETS);
+    expect(await kinds.find({ ...BUCKETS, version: 'v2' })).toBeUndefined();
+  });
+
+  it('says nothing where the API server cannot be asked', async () => {
+    await expect(http(() => ({ status: 503 })).kinds.find({ group, resource })).rejects.toThrow(
+      `discovering ${group}: HTTP 503`,
+    );
+  });
+});
+
 describe('discovery', () => {
   it('knows a kind of a group by its version, and one of core', async () => {
     const { calls, kinds } = http(() => ({

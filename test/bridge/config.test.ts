@@ -17,6 +17,8 @@ const good = {
   handlers: { [HANDLER]: { queue: `https://queues/${HANDLER}`, sender: SENDER } },
 };
 
+const pods = { group: '', resource: 'pods' };
+
 let folder: string;
 let file: string;
 beforeEach(async () => {
@@ -47,7 +49,7 @@ describe('a good configuration', () => {
     const { rules, ...rest } = loaded.config;
     expect(rest).toEqual({
       ...{ cluster: good.cluster, queues: good.queues, handlers: good.handlers },
-      ...{ server: { host: '0.0.0.0', port: 8080 }, log: { level: 'info' } },
+      ...{ kinds: [], server: { host: '0.0.0.0', port: 8080 }, log: { level: 'info' } },
     });
     expect(rules?.map(({ name, handler }) => [name, handler])).toEqual([['team-buckets', HANDLER]]);
   });
@@ -60,6 +62,10 @@ describe('a good configuration', () => {
   it('may be JSON, and may say everything', async () => {
     const all = {
       ...good,
+      kinds: [
+        { group: '', resource: 'configmaps' },
+        { group: 'example.com', version: 'v1', resource: 'buckets' },
+      ],
       ...{ kubeconfig: join(folder, 'rules.yaml'), server: { host: '127.0.0.1', port: 0 }, log: { level: 'debug' } },
       queues: { ...good.queues, endpoint: 'http://127.0.0.1:4566' },
     };
@@ -71,6 +77,22 @@ describe('a good configuration', () => {
 describe('a fault', () => {
   it.each([
     ['rules', { ...good, rules: '' }],
+    ['kinds', { ...good, kinds: 'buckets' }],
+    ['kinds.0.resource', { ...good, kinds: [{ group: 'example.com', resource: 'Bucket' }] }],
+    ['kinds.0.group', { ...good, kinds: [{ resource: 'pods' }] }],
+    [
+      'kinds.1.version',
+      {
+        ...good,
+        kinds: [
+          { group: '', resource: 'pods' },
+          { ...pods, version: 'V 1' },
+        ],
+      },
+    ],
+    ['kinds.0', { ...good, kinds: [{ group: '', resource: 'secrets' }] }],
+    ['kinds.0', { ...good, kinds: [{ group: 'finalizer-bridge.dev', resource: 'teardownrules' }] }],
+    ['kinds.0.kind', { ...good, kinds: [{ ...pods, kind: 'Pod' }] }],
     ['queues', { ...good, queues: undefined }],
     ['queues.region', { ...good, queues: { ...good.queues, region: '' } }],
     ['queues.results', { ...good, queues: { ...good.queues, results: 'results' } }],

@@ -10,6 +10,7 @@ import { createMetrics } from '../../bridge/metrics.ts';
 import { Finished, type Pending } from '../../bridge/pending.ts';
 import type { ObjectMeta } from '../../bridge/ports.ts';
 import type { Rule } from '../../bridge/rule.ts';
+import { Strays } from '../../bridge/strays.ts';
 import { BUCKETS, counts, deletingMeta, ENTRY, metaOf, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
 import { ManualClock, START } from '../support/manual-clock.ts';
@@ -32,12 +33,19 @@ function bench(rules = [rule]) {
   const cluster = new FakeCluster();
   const isMatched = (ruled: Rule, { labels = {} }: ObjectMeta) => ruled.matches(labels);
   const claims = new Claims({ cluster, lease: { holds: () => true }, metrics, ruleOf: ruleNamed, isMatched, add });
-  const options = { clock, pendings, finished, claims, metrics, isMatched, add };
+  const strays = new Strays({
+    clock,
+    areRulesKnown: () => true,
+    hasRule: (name) => ruleNamed(name) !== undefined,
+    release: () => {},
+    tell: () => {},
+  });
+  const options = { clock, pendings, finished, claims, strays, metrics, isMatched, add };
   const intake = new Intake({
     ...options,
     rulesOf: (kind) => rules.filter(({ match }) => kindKey(match) === kindKey(kind)),
   });
-  return { intake, pendings, finished, work, metrics, clock };
+  return { intake, pendings, finished, strays, work, metrics, clock };
 }
 
 let of: ReturnType<typeof bench>;

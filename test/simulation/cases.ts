@@ -3,6 +3,7 @@
  * Run by traps.test.ts and mutants.test.ts.
  */
 import { decodeRequest, encodeRequest, encodeResult, makeRequest, makeResult } from '../../bridge/contract.ts';
+import { strays } from './cases-strays.ts';
 import { lateCalls } from './cases-uid.ts';
 import { HANDLER } from './cloud-handler.ts';
 import {
@@ -126,6 +127,7 @@ export const fieldCases: readonly Trap[] = [
   ...leaving,
   ...stalls,
   lateCalls,
+  strays,
   trap('K30', 'all copies of our entry come off, and nothing else', {
     options: { finalizers: ['example.com/a', ENTRY, 'example.com/b', ENTRY] },
     async act(world) {

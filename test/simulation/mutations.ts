@@ -147,6 +147,20 @@ export const mutations: readonly Mutation[] = [
     caughtBy: 'V14',
   },
   {
+    what: 'hears a word that was meant for another object',
+    file: 'bridge/words.ts',
+    from: "if (word === meta.uid) return 'wait';",
+    to: "if (word !== undefined) return 'wait';",
+    caughtBy: 'K33',
+  },
+  {
+    what: 'leaves the entry of a rule that is not there though a person has released it',
+    file: 'bridge/strays.ts',
+    from: "if (releaseWord(meta, one) !== 'none') this.#options.release(object, one);",
+    to: "if (releaseWord(meta, one) === 'now') this.#options.release(object, one);",
+    caughtBy: 'K33',
+  },
+  {
     what: 'publishes what is due although the rule is paused',
     file: 'bridge/decide.ts',
     from: 'if (rule.paused) return wait(',

@@ -3,7 +3,7 @@
  * and what asking throws.
  */
 import { kindKey } from '../../bridge/kind-key.ts';
-import type { KindFacts, KindRef, Kinds } from '../../bridge/ports.ts';
+import type { KindFacts, KindRef, Kinds, ListedKind } from '../../bridge/ports.ts';
 import { BUCKETS } from './bridge-builders.ts';
 
 /** More kinds than one: of the same group, of core, and without a namespace. */
@@ -30,6 +30,16 @@ export class FakeKinds implements Kinds {
     const failure = this.fails.get(kindKey(kind));
     if (failure !== undefined) throw failure;
     return this.served.get(kindKey(kind));
+  }
+
+  async find({ group, resource, version }: ListedKind): Promise<KindRef | undefined> {
+    for (const key of this.served.keys()) {
+      const [ofGroup = '', one = '', ofResource] = key.split('/');
+      if (ofGroup !== group || ofResource !== resource || (version ?? one) !== one) continue;
+      const found = { group, version: one, resource };
+      if ((await this.describe(found)) !== undefined) return found;
+    }
+    return undefined;
   }
 
   async isServed({ group, resource }: Pick<KindRef, 'group' | 'resource'>): Promise<boolean> {

@@ -6,7 +6,7 @@ import { type Bridge, startBridge } from '../../bridge/bridge.ts';
 import { createCensus } from '../../bridge/census.ts';
 import { decodeRequest, type Outcome, type Request } from '../../bridge/contract.ts';
 import { createMetrics } from '../../bridge/metrics.ts';
-import type { KindRef, KubeObject, Lease } from '../../bridge/ports.ts';
+import type { KindRef, KubeObject, Lease, ListedKind } from '../../bridge/ports.ts';
 import { RuleBook } from '../../bridge/rule-book.ts';
 import { type RuleKeeper, startRuleKeeper } from '../../bridge/rule-keeper.ts';
 import { statusOf, TEARDOWN_RULES, type WrittenCondition } from '../../bridge/teardown-rules.ts';
@@ -21,6 +21,8 @@ import { ruleSpec } from './rule-objects.ts';
 export interface RuleSceneOptions {
   /** The world that another bridge has left, or shares. */
   readonly world?: Pick<RuleScene, 'clock' | 'cluster' | 'queue' | 'kinds'>;
+  /** The kinds that the configuration lists. */
+  readonly listed?: readonly ListedKind[];
   /** Before the bridge starts. */
   readonly prepare?: (scene: RuleScene) => void;
 }
@@ -59,6 +61,7 @@ export class RuleScene {
       clusterId: { uid: CLUSTER_UID },
       handlers: { [HANDLER]: { queueUrl: `https://queues/${HANDLER}`, sender: SENDER } },
       resultQueueUrl: 'https://queues/results',
+      listed: { kinds: options.listed ?? [], port: kinds },
     });
     keeper = startRuleKeeper({
       ...{ ...shared, kinds, book, census: createCensus(cluster), hasHandler: (name) => scene.handlers.has(name) },

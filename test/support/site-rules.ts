@@ -109,8 +109,15 @@ export function siteRulesOf({ admin, group }: Pick<TestSite, 'admin' | 'group'>)
     }
   }
 
+  /** Deletes a rule, and takes off whatever finalizer would keep it: as somebody does who does not want to wait. */
+  async function force(name: string): Promise<void> {
+    await admin.request('DELETE', `${PATH}/${name}`);
+    const free = { metadata: { finalizers: null } };
+    await admin.request('PATCH', `${PATH}/${name}`, free, { contentType: 'application/merge-patch+json' });
+  }
+
   return {
-    ...{ read, found, says },
+    ...{ read, found, says, force },
     /** A rule for the site's own kind, by hand, for objects whose label `rule` has its name. */
     spec: (name: string, changes: Spec = {}): Spec => ({
       match: { group, version: 'v1', resource: 'buckets', labelSelector: { matchLabels: { rule: name } } },
@@ -155,11 +162,7 @@ export function siteRulesOf({ admin, group }: Pick<TestSite, 'admin' | 'group'>)
     },
     /** Takes away what was made here, withdrawn or not: the server is shared with other files. */
     removeAll: async () => {
-      for (const name of made) {
-        await admin.request('DELETE', `${PATH}/${name}`);
-        const free = { metadata: { finalizers: null } };
-        await admin.request('PATCH', `${PATH}/${name}`, free, { contentType: 'application/merge-patch+json' });
-      }
+      for (const name of made) await force(name);
     },
   };
 }

@@ -45,6 +45,8 @@ export interface Wires {
 export interface ApiRights {
   readonly kinds?: readonly Kind[];
   readonly namespaceSelectors?: boolean;
+  /** What the configuration lists; nothing unless told. */
+  readonly listedKinds?: readonly (Kind & { readonly version?: string })[];
 }
 
 export interface TestSite extends Site {
@@ -136,9 +138,9 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
       if (until === 'ready') await bridge.ready();
       return bridge;
     },
-    startBridgeOverApi: async ({ kinds = [], namespaceSelectors = false } = {}) => {
+    startBridgeOverApi: async ({ kinds = [], namespaceSelectors = false, listedKinds = [] } = {}) => {
       const entry = entries === undefined ? {} : { entry: entries.bridge };
-      const rights = { kinds: [{ group, resource: 'buckets' }, ...kinds], namespaceSelectors };
+      const rights = { kinds: [{ group, resource: 'buckets' }, ...kinds], namespaceSelectors, listedKinds };
       return keep(await startBridge(seen, { ...rights, account: name, logLevel: 'debug', logFile, ...entry }));
     },
     startFunction: async (handler = 's3-bucket') => {

@@ -1,0 +1,76 @@
+/*
+ * Which kinds are watched: those that rules name, those in which something is pending, and, once the rules are known, those
+ * that the configuration lists, in which nothing but strays can be. Begun by bridge.ts; follows every change of the rules.
+ */
+import type { BridgeOptions, Parts } from './bridge-parts.ts';
+import { ListedKinds } from './listed-kinds.ts';
+import type { KindRef } from './ports.ts';
+
+const KNOWN_POLL_MS = 100;
+const NOWHERE = { find: async () => undefined };
+
+/** What follows the rules until it is stopped. */
+export interface Following {
+  stop(): Promise<void>;
+}
+
+/** Watches what is needed, now and after every change. */
+export function followRules(options: BridgeOptions, parts: Parts): Following {
+  const { rules, listed, clock, random, metrics, log } = options;
+  const { pendings, watches, namespaces, strays, work } = parts;
+  const listedKinds = new ListedKinds({
+    ...{ kinds: listed?.kinds ?? [], port: listed?.port ?? NOWHERE, clock, random, metrics, log },
+    onChange: () => follow(),
+  });
+  const follow = () => {
+    // A kind whose rule is gone is watched for as long as somebody may still free what is pending there.
+    watches.set(withListed([...rules.kinds, ...[...pendings.values()].map(({ kind }) => kind)], listedKinds.found));
+    namespaces.need(rules.rules.some(({ matchesNamespace }) => matchesNamespace !== undefined));
+  };
+  follow();
+  rules.onChange((name, before, after) => {
+    const kind = after?.match ?? before?.match;
+    const wasWatched = kind !== undefined && watches.has(kind);
+    strays.reconsider(name);
+    follow();
+    // What the rule wants of live objects may be different now, or its entry nobody's, and so may be what is pending.
+    if (wasWatched) watches.relist(kind);
+    for (const pending of pendings.values()) {
+      if (pending.rule !== name) continue;
+      // Its budget may be a larger one now, or none.
+      pending.heldBackUntil = undefined;
+      work.add(pending.key);
+    }
+  });
+  const cancel = whenKnown(options, () => {
+    for (const kind of strays.takeUnjudged()) watches.relist(kind);
+    listedKinds.start();
+  });
+  return {
+    async stop() {
+      cancel();
+      await listedKinds.stop();
+    },
+  };
+}
+
+/** In whichever version a kind is needed, it is not watched in another: its objects would be strays to that one. */
+function withListed(needed: readonly KindRef[], listed: readonly KindRef[]): readonly KindRef[] {
+  const areNeeded = new Set(needed.map(resourceOf));
+  return [...needed, ...listed.filter((kind) => !areNeeded.has(resourceOf(kind)))];
+}
+
+/** Runs once the rules are known; returns what cancels that. */
+function whenKnown({ areRulesKnown, clock }: BridgeOptions, then: () => void): () => void {
+  let cancel = () => {};
+  const look = () => {
+    if (areRulesKnown?.() ?? true) then();
+    else cancel = clock.after(KNOWN_POLL_MS, look);
+  };
+  look();
+  return () => cancel();
+}
+
+function resourceOf({ group, resource }: KindRef): string {
+  return `${group}/${resource}`;
+}

@@ -1,0 +1,227 @@
+/*
+ * Strays: live objects that carry an entry of ours that no rule has the name of (K33). Counted at each list and on change,
+ * told as NoRule, and taken off only on a person's word (stray-acts.ts). Called by intake.ts for what the watches see.
+ * Nothing is written on them: nothing keeps a live object from finishing, thousands may be strays at once, and the rule may
+ * be back in a moment. Once one is deleted it is pending like any other, and says so on itself.
+ */
+import { kindKey } from './kind-key.ts';
+import type { Clock, KindRef, ObjectMeta } from './ports.ts';
+import { ENTRY_PREFIX } from './rule-facts.ts';
+import { releaseWord } from './words.ts';
+
+/** A rule of which nothing is seen may be about to be read: strays are told when they have been some for so long. */
+export const TELL_AFTER_MS = 30_000;
+const TELL_EVERY_MS = 60 * 60_000;
+/** Names that are told apart within one kind: whoever may write an object may give its entries any name. */
+const NAMES_MAX = 20;
+const EXAMPLES_MAX = 3;
+/** No rule can have these names. */
+const NAMELESS = '(no name)';
+const OTHERS = '(others)';
+
+/** Where a stray stands, by its uid. */
+export interface StrayObject extends Pick<ObjectMeta, 'name' | 'namespace' | 'uid'> {
+  readonly kind: KindRef;
+}
+
+/** Strays of one kind whose entry has one name. */
+export interface StrayCount {
+  readonly kind: KindRef;
+  /** For metrics and people: the name of the rule that is not there, or a word for what is none. */
+  readonly rule: string;
+  /** The name in the entry; undefined for all those that are too many to tell apart. */
+  readonly name: string | undefined;
+  readonly count: number;
+  readonly examples: readonly StrayObject[];
+}
+
+/** What strays need. */
+export interface StraysOptions {
+  readonly clock: Clock;
+  /** Whether the rules are known: before that nobody can say that one is not there. */
+  areRulesKnown(): boolean;
+  /** Whether some rule, accepted or not, has that name and is for that kind. */
+  hasRule(name: string, kind: KindRef): boolean;
+  /** A person's word to take the entry off stands on the object. */
+  release(object: StrayObject, rule: string): void;
+  tell(strays: StrayCount): void;
+}
+
+/** The objects of a name; only their uids are kept, and where a few of them are. */
+interface Carriers {
+  readonly rule: string;
+  readonly uids: Set<string>;
+  readonly examples: Map<string, StrayObject>;
+}
+
+interface KindState {
+  readonly kind: KindRef;
+  known: Map<string, Carriers>;
+  /** During a list: those that it has shown. */
+  shown: Map<string, Carriers> | undefined;
+  readonly timers: Map<string, () => void>;
+  /** Entries were seen before the rules were known. */
+  isUnjudged: boolean;
+}
+
+/** The strays of all kinds that are watched. */
+export class Strays {
+  readonly #options: StraysOptions;
+  readonly #kinds = new Map<string, KindState>();
+  #isStopped = false;
+
+  constructor(options: StraysOptions) {
+    this.#options = options;
+  }
+
+  /** How many there are, by kind and name. */
+  counts(): readonly StrayCount[] {
+    return [...this.#kinds.values()].flatMap(({ kind, known }) => [...known.values()].map((of) => countOf(kind, of)));
+  }
+
+  /** Kinds with entries that were seen before the rules were known; they have to be listed again, and are told once. */
+  takeUnjudged(): readonly KindRef[] {
+    const unjudged = [...this.#kinds.values()].filter(({ isUnjudged }) => isUnjudged);
+    for (const state of unjudged) state.isUnjudged = false;
+    return unjudged.map(({ kind }) => kind);
+  }
+
+  listing(kind: KindRef): void {
+    this.#stateOf(kind).shown = new Map();
+  }
+
+  synced(kind: KindRef): void {
+    const state = this.#stateOf(kind);
+    if (state.shown === undefined) return;
+    state.known = state.shown;
+    state.shown = undefined;
+    for (const name of state.timers.keys()) if (!state.known.has(name)) cancel(state, name);
+    for (const name of state.known.keys()) this.#tellLater(state, name, TELL_AFTER_MS);
+  }
+
+  /** A live object as it is now. */
+  see(kind: KindRef, meta: ObjectMeta): void {
+    const names = this.#namesOn(kind, meta);
+    const state = names.length === 0 ? this.#kinds.get(kindKey(kind)) : this.#stateOf(kind);
+    if (state === undefined) return;
+    if (names.length === 0 && (state.shown ?? state.known).size === 0) return;
+    if (names.length > 0 && !this.#options.areRulesKnown()) {
+      state.isUnjudged = true;
+      return;
+    }
+    const { name, namespace, uid } = meta;
+    const object = { kind, name, namespace, uid };
+    this.#put(state, object, names);
+    for (const one of names) if (releaseWord(meta, one) !== 'none') this.#options.release(object, one);
+  }
+
+  /** An object that is not live any more. */
+  off(kind: KindRef, { uid }: Pick<ObjectMeta, 'uid'>): void {
+    const state = this.#kinds.get(kindKey(kind));
+    if (state !== undefined) this.#drop(state, uid, new Set());
+  }
+
+  /** A rule has come: what carries its entry is no stray. */
+  reconsider(rule: string): void {
+    const label = labelOf(rule);
+    for (const state of this.#kinds.values()) {
+      if (!this.#options.hasRule(rule, state.kind)) continue;
+      state.shown?.delete(label);
+      this.#clear(state, label);
+    }
+  }
+
+  /** The kind is not watched any more: nobody knows. */
+  forget(kind: KindRef): void {
+    const state = this.#kinds.get(kindKey(kind));
+    if (state === undefined) return;
+    for (const name of state.timers.keys()) cancel(state, name);
+    this.#kinds.delete(kindKey(kind));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const { kind } of [...this.#kinds.values()]) this.forget(kind);
+  }
+
+  /** Asked for every live object that a watch shows. */
+  #namesOn(kind: KindRef, { finalizers }: ObjectMeta): readonly string[] {
+    if (finalizers === undefined) return [];
+    const names: string[] = [];
+    for (const entry of finalizers) {
+      if (!entry.startsWith(ENTRY_PREFIX)) continue;
+      const name = entry.slice(ENTRY_PREFIX.length);
+      if (!this.#options.hasRule(name, kind) && !names.includes(name)) names.push(name);
+    }
+    return names;
+  }
+
+  #put(state: KindState, object: StrayObject, names: readonly string[]): void {
+    const into = state.shown ?? state.known;
+    const labels = new Set(names.map((name) => labelWithin(into, name)));
+    this.#drop(state, object.uid, labels);
+    if (labels.size === 0) return;
+    for (const label of labels) {
+      const carriers = into.get(label) ?? { rule: label, uids: new Set(), examples: new Map() };
+      into.set(label, carriers);
+      carriers.uids.add(object.uid);
+      if (carriers.examples.size < EXAMPLES_MAX) carriers.examples.set(object.uid, object);
+    }
+    if (state.shown !== undefined) return;
+    for (const label of labels) this.#tellLater(state, label, TELL_AFTER_MS);
+  }
+
+  /** Takes an object out of all names but these. */
+  #drop(state: KindState, uid: string, but: ReadonlySet<string>): void {
+    for (const [label, { uids, examples }] of state.shown ?? state.known) {
+      if (but.has(label) || !uids.delete(uid)) continue;
+      examples.delete(uid);
+      if (uids.size === 0 && state.shown === undefined) this.#clear(state, label);
+    }
+  }
+
+  #clear(state: KindState, label: string): void {
+    state.known.delete(label);
+    cancel(state, label);
+  }
+
+  #tellLater(state: KindState, label: string, after: number): void {
+    if (this.#isStopped || state.timers.has(label)) return;
+    const tell = () => {
+      state.timers.delete(label);
+      const carriers = state.known.get(label);
+      if (carriers === undefined || carriers.uids.size === 0) return;
+      this.#options.tell(countOf(state.kind, carriers));
+      this.#tellLater(state, label, TELL_EVERY_MS);
+    };
+    state.timers.set(label, this.#options.clock.after(after, tell));
+  }
+
+  #stateOf(kind: KindRef): KindState {
+    const key = kindKey(kind);
+    const known = this.#kinds.get(key);
+    if (known !== undefined) return known;
+    const state: KindState = { kind, known: new Map(), shown: undefined, timers: new Map(), isUnjudged: false };
+    this.#kinds.set(key, state);
+    return state;
+  }
+}
+
+function countOf(kind: KindRef, { rule, uids, examples }: Carriers): StrayCount {
+  const name = rule === OTHERS ? undefined : rule === NAMELESS ? '' : rule;
+  return { kind, rule, name, count: uids.size, examples: [...examples.values()] };
+}
+
+function labelOf(name: string): string {
+  return name === '' ? NAMELESS : name;
+}
+
+function labelWithin(names: ReadonlyMap<string, unknown>, name: string): string {
+  const label = labelOf(name);
+  return names.has(label) || names.size < NAMES_MAX ? label : OTHERS;
+}
+
+function cancel(state: KindState, label: string): void {
+  state.timers.get(label)?.();
+  state.timers.delete(label);
+}
