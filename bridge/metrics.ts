@@ -11,9 +11,9 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
-  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+  const counter: MakeCounter = (name, help, labelNames) =>
     new Counter({ name: `finalizer_bridge_${name}_total`, help, labelNames: [...labelNames], registers });
-  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+  const gauge: MakeGauge = (name, help, labelNames) =>
     new Gauge({ name: `finalizer_bridge_${name}`, help, labelNames: [...labelNames], registers });
   return {
     registry,
@@ -34,6 +34,19 @@ export function createMetrics() {
     overdue: counter('deadline_exceeded', "Deletions seen past their rule's deadline.", ['rule']),
     apiCalls: counter('api_calls', 'Calls to the API server, by verb and status.', ['verb', 'status']),
     queueCalls: counter('queue_calls', 'Calls to the queue.', ['call', 'outcome']),
+    ...watchMetrics(counter, gauge),
+    words: counter('words', 'Words of people that were heard, by word.', ['rule', 'word']),
+    failures: counter('work_failures', 'Runs over an object that failed and are tried again.', ['rule']),
+    events: counter('events', 'Kubernetes Events recorded, by outcome.', ['outcome']),
+    duration: deletionDuration(registry),
+  };
+}
+
+type MakeCounter = <L extends string>(name: string, help: string, labelNames: readonly L[]) => Counter<L>;
+type MakeGauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) => Gauge<L>;
+
+function watchMetrics(counter: MakeCounter, gauge: MakeGauge) {
+  return {
     watchRestarts: counter('watch_restarts', 'Watches that ended and were started again, by cause.', [
       'group',
       'resource',
@@ -43,10 +56,6 @@ export function createMetrics() {
       'group',
       'resource',
     ]),
-    words: counter('words', 'Words of people that were heard, by word.', ['rule', 'word']),
-    failures: counter('work_failures', 'Runs over an object that failed and are tried again.', ['rule']),
-    events: counter('events', 'Kubernetes Events recorded, by outcome.', ['outcome']),
-    duration: deletionDuration(registry),
   };
 }
 
