@@ -12,6 +12,7 @@ export interface ServedKind extends KindRef {
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly namespaced: boolean;
+  readonly listable: boolean;
 }
 
 /** What is served. Throws ApiError. */
@@ -26,6 +27,7 @@ const resourceEntry = z.object({
   scope: z.string(),
   singularResource: z.optional(z.string()),
   shortNames: z.optional(z.array(z.string())),
+  verbs: z.optional(z.array(z.string())),
 });
 const aggregated = z.object({
   kind: z.literal('APIGroupDiscoveryList'),
@@ -47,6 +49,7 @@ const resourceList = z.object({
       namespaced: z.boolean(),
       singularName: z.optional(z.string()),
       shortNames: z.optional(z.array(z.string())),
+      verbs: z.optional(z.array(z.string())),
     }),
   ),
 });
@@ -80,12 +83,23 @@ function aggregatedKinds(body: unknown): readonly ServedKind[] | undefined {
     const seen = new Set<string>();
     // Versions come in the order of preference; a resource counts in the first that has it.
     return versions.flatMap(({ version, resources = [] }) =>
-      resources.flatMap(({ resource, responseKind, scope, singularResource, shortNames = [] }): ServedKind[] => {
-        if (seen.has(resource)) return [];
-        seen.add(resource);
-        const names = { kind: responseKind?.kind ?? '', singular: singularResource ?? '', shortNames };
-        return [{ group: metadata.name ?? '', version, resource, ...names, namespaced: scope === 'Namespaced' }];
-      }),
+      resources.flatMap(
+        ({ resource, responseKind, scope, singularResource, shortNames = [], verbs = [] }): ServedKind[] => {
+          if (seen.has(resource)) return [];
+          seen.add(resource);
+          const names = { kind: responseKind?.kind ?? '', singular: singularResource ?? '', shortNames };
+          return [
+            {
+              group: metadata.name ?? '',
+              version,
+              resource,
+              ...names,
+              namespaced: scope === 'Namespaced',
+              listable: verbs.includes('list'),
+            },
+          ];
+        },
+      ),
     );
   });
 }
@@ -108,9 +122,9 @@ async function legacyKinds(http: Http, { group, version }: Omit<KindRef, 'resour
   const { resources } = decoded(call, answer, (text) => resourceList.parse(text));
   return resources
     .filter(({ name }) => !name.includes('/'))
-    .map(({ name, kind, namespaced, singularName = '', shortNames = [] }) => ({
+    .map(({ name, kind, namespaced, singularName = '', shortNames = [], verbs = [] }) => ({
       ...{ group, version, resource: name, kind, namespaced, shortNames },
-      singular: singularName,
+      ...{ singular: singularName, listable: verbs.includes('list') },
     }));
 }
 

@@ -2,11 +2,13 @@
  * The commands of the command line, in the order in which help lists them. Read by main.ts.
  * A new command is a file beside this one and a line here.
  */
+import { adopt } from './adopt.ts';
 import { approve } from './approve.ts';
 import type { Command } from './command.ts';
 import { explain } from './explain.ts';
 import { release } from './release.ts';
 import { retry } from './retry.ts';
+import { status } from './status.ts';
 
 /** All commands. */
-export const commands: readonly Command[] = [explain, retry, release, approve];
+export const commands: readonly Command[] = [status, explain, retry, release, approve, adopt];

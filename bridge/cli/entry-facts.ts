@@ -6,7 +6,7 @@ import { entryOf } from '../finalizer.ts';
 import { othersRunsEnd } from '../observe.ts';
 import type { KubeObject } from '../ports.ts';
 import { type Record, readRecordOfAnyRule } from '../record.ts';
-import type { Evaluation, Rule } from '../rule.ts';
+import type { Evaluation } from '../rule.ts';
 import { isApproved, reasonGiven, releaseWord, retryWord, unreadWords } from '../words.ts';
 import { type Advice, adviceFor, adviceOnSilence, type Commands } from './advice.ts';
 import type { RuleSight } from './rule-sight.ts';
@@ -14,7 +14,7 @@ import { beganOf } from './subject.ts';
 import { timeOf } from './times.ts';
 
 /** The bridge has had time to say something: 30 s of quiet, a minute between records, and room. */
-const SILENT_MS = 120_000;
+export const SILENT_MS = 120_000;
 
 /** What `explain -o json` says of an entry. Times are RFC 3339, UTC. */
 export interface EntryFacts {
@@ -127,9 +127,4 @@ function wordsOn({ object: { metadata }, name }: EntryLook, record: Record | und
     isApproved(metadata, name) ? 'approved' : '',
     ...unreadWords(metadata, name).map((fault) => `not understood: ${fault}`),
   ].filter((word) => word !== '');
-}
-
-/** The rule of an entry, if its spec reads. */
-export function ruleOfSight(sight: RuleSight): Rule | undefined {
-  return sight.kind === 'found' ? sight.rule : undefined;
 }

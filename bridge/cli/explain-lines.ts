@@ -4,6 +4,7 @@
  */
 import type { EntryFacts } from './entry-facts.ts';
 import type { OtherFinalizer } from './finalizer-owners.ts';
+import { targetWords } from './subject.ts';
 import { ageOf } from './times.ts';
 
 /** What `explain -o json` prints. */
@@ -78,9 +79,7 @@ function ruleLine({ ruleState, ruleDetail }: EntryFacts): string {
 function targetLine({ target }: EntryFacts): string | undefined {
   if (target === undefined) return undefined;
   if (target.kind !== 'found') return `${target.kind}: ${target.key}: ${target.detail}`;
-  return Object.entries(target.target)
-    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(' ');
+  return targetWords(target.target);
 }
 
 function proofLine({ ownership }: EntryFacts): string | undefined {

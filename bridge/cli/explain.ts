@@ -9,13 +9,22 @@ import type { KubeObject } from '../ports.ts';
 import { statusOf, WITHDRAWAL_FINALIZER } from '../teardown-rules.ts';
 import type { Commands } from './advice.ts';
 import { type Context, defineCommand, EXIT } from './command.ts';
-import { type EntryFacts, factsOfEntry, ruleOfSight } from './entry-facts.ts';
+import { type EntryFacts, factsOfEntry } from './entry-facts.ts';
 import { type Explained, linesOf } from './explain-lines.ts';
 import { otherFinalizers } from './finalizer-owners.ts';
 import { print } from './print.ts';
 import { readRule } from './rule-sight.ts';
 import { commandOf, quoted } from './shell.ts';
-import { beganOf, entriesOf, findSubject, isRule, ownCommand, SUBJECT_USAGE, type Subject } from './subject.ts';
+import {
+  beganOf,
+  entriesOf,
+  findSubject,
+  inVersion,
+  isRule,
+  ownCommand,
+  SUBJECT_USAGE,
+  type Subject,
+} from './subject.ts';
 import { timeOf } from './times.ts';
 
 const blocking = z.looseObject({
@@ -70,16 +79,9 @@ async function explainSubject(context: Context, subject: Subject): Promise<Expla
 
 async function explainEntry(context: Context, subject: Subject, name: string): Promise<EntryFacts> {
   const sight = await readRule(context, name);
-  const { object, commands } = { object: subject.object, commands: commandsFor(context, subject, name) };
-  const seenBy = await inVersionOf(context, subject, ruleOfSight(sight)?.match.version);
-  return factsOfEntry({ name, object: seenBy ?? object, sight, now: context.clock.now(), commands });
-}
-
-/** Expressions are over the object in the version that the rule names. */
-async function inVersionOf({ cluster }: Context, { path, object }: Subject, version: string | undefined) {
-  if (version === undefined || version === path.version) return object;
-  const other = await cluster.get({ ...path, version });
-  return other?.metadata.uid === object.metadata.uid ? other : object;
+  const version = sight.kind === 'found' ? sight.rule?.match.version : undefined;
+  const object = version === undefined ? subject.object : await inVersion(context, subject, version);
+  return factsOfEntry({ name, object, sight, now: context.clock.now(), commands: commandsFor(context, subject, name) });
 }
 
 function commandsFor(context: Context, subject: Subject, rule: string): Commands {

@@ -4,14 +4,24 @@
  * The bridge takes the entry off (decide.ts, row 2): when no request that was sent can still run, or at once.
  */
 import * as z from 'zod/mini';
+import type { Target } from '../contract.ts';
 import { othersRunsEnd } from '../observe.ts';
 import { REASON_PREFIX, RELEASE_PREFIX } from '../words.ts';
 import { type Context, defineCommand, EXIT, Failure, misused } from './command.ts';
 import { print } from './print.ts';
 import { readRule } from './rule-sight.ts';
 import { sayWord } from './say.ts';
-import { isPrintable } from './shell.ts';
-import { beganOf, chosenRule, findSubject, mustBeDeleting, SUBJECT_USAGE, type Subject } from './subject.ts';
+import { isPrintable, printable } from './shell.ts';
+import {
+  beganOf,
+  chosenRule,
+  findSubject,
+  inVersion,
+  mustBeDeleting,
+  SUBJECT_USAGE,
+  type Subject,
+  targetWords,
+} from './subject.ts';
 import { timeOf } from './times.ts';
 
 /** How much of a uid is asked for. */
@@ -39,8 +49,9 @@ export const release = defineCommand({
     const subject = await findSubject(context, args);
     const rule = chosenRule(subject, options.rule);
     mustBeDeleting(subject, 'release');
-    const by = options.now ? undefined : await offBy(context, subject, rule);
-    const asking = { rule, by, yes: options.yes };
+    const { leaves, offBy } = await foresee(context, subject, rule);
+    const by = options.now ? undefined : offBy;
+    const asking = { rule, by, leaves, yes: options.yes };
     warn(context, subject, asking);
     const reason = await reasonFor(context, options.reason);
     await confirm(context, subject, asking);
@@ -65,6 +76,7 @@ export const release = defineCommand({
         now: options.now,
         reason,
         offBy: offAt,
+        leaves,
       },
       lines: [`${name}: released under rule ${rule}; the bridge takes the entry off ${when}`],
     });
@@ -72,24 +84,32 @@ export const release = defineCommand({
   },
 });
 
-/** When the bridge takes the entry off at the latest, if it runs then: nothing is sent from the word on. */
-async function offBy(context: Context, { object }: Subject, name: string): Promise<number> {
+/** What a release leaves outside, as far as it can be computed, and when the entry comes off at the latest. */
+async function foresee(context: Context, subject: Subject, name: string) {
   const now = context.clock.now();
   const sight = await readRule(context, name);
   if (sight.kind === 'unreadable') context.err(`note: rule ${name} cannot be read, so the longest term is assumed`);
   const rule = sight.kind === 'found' ? sight.rule : undefined;
-  return Math.max(now, othersRunsEnd(rule, { began: beganOf(object.metadata) ?? now, until: now }));
+  const target = rule?.evaluate(await inVersion(context, subject, rule.match.version)).target;
+  // Nothing is sent from the word on.
+  const began = beganOf(subject.object.metadata) ?? now;
+  return {
+    leaves: target?.kind === 'found' ? target.target : undefined,
+    offBy: Math.max(now, othersRunsEnd(rule, { began, until: now })),
+  };
 }
 
 interface Asking {
   readonly rule: string;
   /** undefined: at once. */
   readonly by: number | undefined;
+  readonly leaves: Target | undefined;
   readonly yes: boolean;
 }
 
-function warn({ err }: Context, { name }: Subject, { rule, by }: Asking): void {
-  err(`${name}: what rule ${rule} stands for outside is not taken down after this; nobody will look after it.`);
+function warn({ err }: Context, { name }: Subject, { rule, by, leaves }: Asking): void {
+  const what = leaves === undefined ? 'the outside resource, whichever it is,' : printable(targetWords(leaves));
+  err(`${name}: after a release under rule ${rule} nobody takes down ${what}`);
   if (by === undefined) err('--now: a request that was sent may still run, and take it down after the object is gone.');
 }
 

@@ -3,10 +3,10 @@
  * may not be read, or does not read, is a value, since most of what they say is known without it.
  */
 import { listAll } from '../listing.ts';
-import { ApiError, type KubeObject } from '../ports.ts';
+import { ApiError, type KindRef, type KubeObject } from '../ports.ts';
 import type { Rule } from '../rule.ts';
 import { ruleFromObject } from '../rules.ts';
-import { rulePath, statusOf, TEARDOWN_RULES, type WrittenCondition } from '../teardown-rules.ts';
+import { matchOf, rulePath, statusOf, TEARDOWN_RULES, type WrittenCondition } from '../teardown-rules.ts';
 import { type Context, Failure } from './command.ts';
 import { isForbidden, serverWords } from './failure-words.ts';
 
@@ -59,4 +59,14 @@ function seen(object: KubeObject): RuleSeen {
     rule: parsed.ok ? parsed.rule : undefined,
     faults: parsed.ok ? [] : parsed.faults.map(({ path, message }) => `${path}: ${message}`),
   };
+}
+
+/** What a rule selects; undefined when not even that can be read. */
+export function matchSeen({ rule, object }: RuleSeen): KindRef | undefined {
+  if (rule !== undefined) return rule.match;
+  try {
+    return matchOf(object);
+  } catch {
+    return undefined;
+  }
 }

@@ -2,7 +2,7 @@
  * The object that a command line is about: from `KIND/NAME` or `KIND NAME` to the object as it is now, and the one entry
  * of it that is meant. Called by explain, retry, release, approve and adopt.
  */
-import { deletionBegan } from '../contract.ts';
+import { deletionBegan, type Target } from '../contract.ts';
 import { rulesHolding } from '../finalizer.ts';
 import type { KubeObject, ObjectMeta, ObjectPath } from '../ports.ts';
 import { RULE_RESOURCE } from '../rule-facts.ts';
@@ -84,6 +84,13 @@ export function chosenRule(subject: Subject, wanted: string | undefined): string
   return only;
 }
 
+/** The object in another version of its kind: expressions are over the version that the rule names. */
+export async function inVersion({ cluster }: Context, { path, object }: Subject, version: string): Promise<KubeObject> {
+  if (version === path.version) return object;
+  const other = await cluster.get({ ...path, version });
+  return other?.metadata.uid === object.metadata.uid ? other : object;
+}
+
 /** A person's words are about one deletion: throws a Failure when there is none. */
 export function mustBeDeleting({ object, name }: Subject, word: string): void {
   if (object.metadata.deletionTimestamp !== undefined) return;
@@ -102,4 +109,11 @@ export function ownCommand({ self }: Context, { name, path }: Subject, words: re
   const [verb = '', ...options] = words;
   const place = path.namespace === undefined ? [] : ['-n', path.namespace];
   return `${self} ${commandOf(verb, name, ...place, ...options)}`;
+}
+
+/** A target as people read it: `bucket=logs region=eu-central-1`. */
+export function targetWords(target: Target): string {
+  return Object.entries(target)
+    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ');
 }

@@ -15,9 +15,9 @@ import { ManualClock } from './manual-clock.ts';
 
 /** What the fake API server says it serves. */
 export const SERVED: readonly ServedKind[] = [
-  { ...CONFIG_MAPS, kind: 'ConfigMap', singular: 'configmap', shortNames: ['cm'], namespaced: true },
-  { ...BUCKETS, kind: 'Bucket', singular: 'bucket', shortNames: ['bkt'], namespaced: true },
-  { ...VOLUMES, kind: 'Volume', singular: 'volume', shortNames: [], namespaced: false },
+  { ...CONFIG_MAPS, kind: 'ConfigMap', singular: 'configmap', shortNames: ['cm'], namespaced: true, listable: true },
+  { ...BUCKETS, kind: 'Bucket', singular: 'bucket', shortNames: ['bkt'], namespaced: true, listable: true },
+  { ...VOLUMES, kind: 'Volume', singular: 'volume', shortNames: [], namespaced: false, listable: true },
   {
     group: '',
     version: 'v1',
@@ -26,8 +26,16 @@ export const SERVED: readonly ServedKind[] = [
     singular: 'namespace',
     shortNames: ['ns'],
     namespaced: false,
+    listable: true,
   },
-  { ...TEARDOWN_RULES, kind: 'TeardownRule', singular: 'teardownrule', shortNames: ['tdr'], namespaced: false },
+  {
+    ...TEARDOWN_RULES,
+    kind: 'TeardownRule',
+    singular: 'teardownrule',
+    shortNames: ['tdr'],
+    namespaced: false,
+    listable: true,
+  },
 ];
 
 /** A person at the command line, and the cluster it talks to. */

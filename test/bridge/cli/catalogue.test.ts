@@ -24,7 +24,7 @@ function httpOver(answers: Readonly<Record<string, unknown>>) {
 }
 
 const entry = (resource: string, kind: string, scope = 'Namespaced') => ({
-  ...{ resource, scope, responseKind: { group: '', version: '', kind }, verbs: ['get'] },
+  ...{ resource, scope, responseKind: { group: '', version: '', kind }, verbs: ['get', 'list'] },
   ...{ singularResource: kind.toLowerCase(), shortNames: [resource.slice(0, 2)] },
 });
 const aggregated = (items: readonly unknown[]) => ({
@@ -37,7 +37,7 @@ const aggregated = (items: readonly unknown[]) => ({
 describe('a word for a kind', () => {
   const pods: ServedKind = {
     ...{ group: 'metrics.k8s.io', version: 'v1beta1', resource: 'configmaps', kind: 'MetricMap' },
-    ...{ singular: '', shortNames: [], namespaced: true },
+    ...{ singular: '', shortNames: [], namespaced: true, listable: true },
   };
   const kinds = [...SERVED, pods];
 
@@ -92,7 +92,7 @@ describe('discovery', () => {
         kind: 'Pod',
         singular: 'pod',
         shortNames: ['po'],
-        namespaced: true,
+        ...{ namespaced: true, listable: true },
       },
       expect.objectContaining({ group: 'apps', version: 'v2', resource: 'things', namespaced: false }),
       expect.objectContaining({ group: 'apps', version: 'v1', resource: 'olds' }),

@@ -19,7 +19,7 @@ let line: CommandLine;
 beforeEach(() => {
   line = new CommandLine();
   line.cluster.create({ name: RULE, kind: TEARDOWN_RULES, spec: ruleSpec() });
-  line.cluster.create({ name: 'logs', uid: UID, finalizers: [ENTRY] });
+  line.cluster.create({ name: 'logs', uid: UID, finalizers: [ENTRY], spec: { bucket: 'team-a-logs' } });
   line.cluster.delete('logs');
 });
 
@@ -35,7 +35,7 @@ describe('release', () => {
     expect(releaseWord(meta(), RULE)).toBe('wait');
     // Its rule has had its term of an hour since before the deletion: two terms, two minutes ahead, and what a call takes.
     expect(out).toContain('the bridge takes the entry off by 2026-03-02T11:31:30Z');
-    expect(err).toContain('is not taken down after this');
+    expect(err).toContain('nobody takes down bucket=');
   });
 
   it('V6: assumes the longest term where the rule is gone, or may not be read', async () => {
@@ -100,6 +100,7 @@ describe('release', () => {
     expect(JSON.parse(out)).toEqual({
       ...{ object: 'buckets.storage.example.com/logs', namespace: 'team-a', uid: UID, rule: RULE, word: 'release' },
       ...{ now: false, reason: 'moved to another account', offBy: '2026-03-02T11:31:30Z' },
+      leaves: { bucket: 'team-a-logs', region: 'eu-central-1', account: '111122223333' },
     });
   });
 });

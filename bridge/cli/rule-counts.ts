@@ -1,0 +1,98 @@
+/*
+ * What is pending and held under one rule: counted from the objects that carry its entry and the bridge's record on each,
+ * or read from what the bridge last wrote into the rule's status. Called by status-report.ts.
+ */
+import * as z from 'zod/mini';
+import type { KubeObject } from '../ports.ts';
+import { readRecordOfAnyRule } from '../record.ts';
+import type { Carriers } from './carriers.ts';
+import { SILENT_MS } from './entry-facts.ts';
+import { beganOf } from './subject.ts';
+import { timeOf } from './times.ts';
+
+/** A held object, as its record or the rule's status says. */
+export interface HeldObject {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+  readonly uid: string;
+  readonly reason: string;
+  readonly since: string;
+  readonly message?: string | undefined;
+}
+
+/** Counts of one rule; undefined where nobody knows. */
+export interface Counted {
+  /** Live objects that carry the entry. */
+  readonly live?: number | undefined;
+  readonly pending?: number | undefined;
+  readonly held?: number | undefined;
+  readonly oldestPendingTime?: string | undefined;
+  readonly heldObjects: readonly HeldObject[];
+  /** Pending objects about which the bridge should have said something by now, and has not. */
+  readonly silent: number;
+  readonly counted:
+    | { readonly from: 'objects'; readonly namespace?: string }
+    | { readonly from: 'status'; readonly asOf?: string | undefined; readonly why: string };
+}
+
+/** Counts objects. `now` in ms since the epoch. */
+export function countedFrom({ carried, scope }: Carriers, rule: string, now: number): Counted {
+  const metas = carried.filter(({ rules }) => rules.includes(rule)).map(({ meta }) => meta);
+  const pending = metas.flatMap((meta) => {
+    const began = beganOf(meta);
+    return began === undefined ? [] : [{ meta, began, record: readRecordOfAnyRule(meta, rule) }];
+  });
+  const heldObjects = pending.flatMap(({ meta: { namespace, name, uid }, record }): HeldObject[] => {
+    if (record?.phase !== 'Held') return [];
+    const { reason, since, message } = record;
+    return [{ namespace, name, uid, reason, since, message }];
+  });
+  const oldest = pending.reduce((first, { began }) => Math.min(first, began), Number.POSITIVE_INFINITY);
+  return {
+    ...{ live: metas.length - pending.length, pending: pending.length, held: heldObjects.length },
+    oldestPendingTime: Number.isFinite(oldest) ? timeOf(oldest) : undefined,
+    heldObjects: heldObjects.sort((left, right) => left.since.localeCompare(right.since)),
+    silent: pending.filter(({ began, record }) => record === undefined && now - began > SILENT_MS).length,
+    counted: { from: 'objects', ...(scope.kind === 'namespace' ? { namespace: scope.namespace } : {}) },
+  };
+}
+
+const written = z.looseObject({
+  metadata: z.looseObject({
+    managedFields: z.optional(
+      z.array(z.looseObject({ subresource: z.optional(z.string()), time: z.optional(z.string()) })),
+    ),
+  }),
+  status: z.optional(
+    z.looseObject({
+      pending: z.optional(z.int()),
+      held: z.optional(z.int()),
+      oldestPendingTime: z.optional(z.string()),
+      heldObjects: z.optional(
+        z.array(
+          z.object({
+            namespace: z.optional(z.string()),
+            name: z.string(),
+            uid: z.string(),
+            reason: z.string(),
+            since: z.string(),
+          }),
+        ),
+      ),
+    }),
+  ),
+});
+
+/** What the bridge last wrote, and when, by managedFields. */
+export function countedStatus(rule: KubeObject, why: string): Counted {
+  const parsed = written.safeParse(rule);
+  const { status, metadata } = parsed.success ? parsed.data : {};
+  const times = (metadata?.managedFields ?? []).flatMap(({ subresource, time }) =>
+    subresource === 'status' && time !== undefined ? [time] : [],
+  );
+  const { pending, held, oldestPendingTime, heldObjects = [] } = status ?? {};
+  return {
+    ...{ pending, held, oldestPendingTime, heldObjects, silent: 0 },
+    counted: { from: 'status', asOf: times.sort().at(-1), why },
+  };
+}

@@ -1,0 +1,138 @@
+/*
+ * Gathers what `status` prints: the rules, and for each of their kinds the objects that carry entries, as far as the caller
+ * may list them. Called by status.ts. Metadata only, page by page; nothing is kept of objects without an entry of ours.
+ */
+
+import { isRefusedKind } from '../rule-facts.ts';
+import { TEARDOWN_RULES } from '../teardown-rules.ts';
+import { type Carried, type Carriers, carriersOf } from './carriers.ts';
+import type { ServedKind } from './catalogue.ts';
+import { type Context, Failure } from './command.ts';
+import { type Counted, countedFrom, countedStatus } from './rule-counts.ts';
+import { matchSeen, type RuleSeen, readRules } from './rule-sight.ts';
+import { nameOfKind } from './subject.ts';
+import { timeOf } from './times.ts';
+
+/** What of a condition is told. */
+export interface Said {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** One rule of a report. Times are RFC 3339, UTC. */
+export interface RuleReport extends Counted {
+  readonly name: string;
+  readonly kind?: string | undefined;
+  readonly handler?: string | undefined;
+  readonly deleting: boolean;
+  readonly ready: Pick<Said, 'status' | 'reason' | 'message'>;
+  readonly conditions: readonly Said[];
+}
+
+/** What `status -o json` prints. */
+export interface StatusReport {
+  readonly asOf: string;
+  readonly rules: readonly RuleReport[];
+  readonly noRule: readonly Orphan[];
+  readonly notes: readonly string[];
+}
+
+/** An object that carries an entry whose rule is not there. */
+export interface Orphan {
+  readonly rule: string;
+  readonly kind: string;
+  readonly namespace?: string | undefined;
+  readonly name: string;
+  readonly uid: string;
+  readonly deleting: boolean;
+}
+
+/** What is asked for. */
+export interface Asked {
+  readonly names: readonly string[];
+  readonly allKinds: boolean;
+}
+
+/** Makes the report. Throws a Failure for a rule that is not there. */
+export async function reportOn(context: Context, { names, allKinds }: Asked): Promise<StatusReport> {
+  const all = await readRules(context);
+  const known = new Set(all.map(({ object }) => object.metadata.name));
+  for (const name of names) if (!known.has(name)) throw new Failure(`there is no TeardownRule ${name}`);
+  const chosen = names.length === 0 ? all : all.filter(({ object }) => names.includes(object.metadata.name));
+  const carriers = await carriersOf(context, kindsOf(chosen));
+  const others = allKinds ? await carriersOf(context, await otherKinds(context, carriers)) : [];
+  const now = context.clock.now();
+  const rules = chosen.map((rule) => reportOf(rule, carriers, now));
+  return {
+    asOf: timeOf(now),
+    rules,
+    noRule: [...carriers, ...others].flatMap(({ carried }) => orphansIn(carried, known)),
+    notes: [
+      ...rules.flatMap(notesOn),
+      ...others.flatMap(({ scope, kind }) => (scope.kind === 'unseen' ? [`${nameOfKind(kind)}: ${scope.why}`] : [])),
+    ],
+  };
+}
+
+/** Whether there is nothing that a person has to see to. */
+export function isClean({ rules, noRule }: StatusReport): boolean {
+  return noRule.length === 0 && rules.every(({ ready, held, silent }) => ready.status === 'True' && !held && !silent);
+}
+
+function kindsOf(rules: readonly RuleSeen[]) {
+  return rules.flatMap((rule) => matchSeen(rule) ?? []);
+}
+
+async function otherKinds({ catalogue }: Context, seen: readonly Carriers[]): Promise<readonly ServedKind[]> {
+  const names = new Set([TEARDOWN_RULES, ...seen.map(({ kind }) => kind)].map(nameOfKind));
+  const kinds = await catalogue.kinds();
+  return kinds.filter((kind) => kind.listable && !isRefusedKind(kind) && !names.has(nameOfKind(kind)));
+}
+
+function reportOf(seen: RuleSeen, carriers: readonly Carriers[], now: number): RuleReport {
+  const { object, rule, conditions, faults } = seen;
+  const { name, deletionTimestamp } = object.metadata;
+  const match = matchSeen(seen);
+  const kind = match === undefined ? undefined : nameOfKind(match);
+  const of = carriers.find((candidate) => nameOfKind(candidate.kind) === kind);
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  return {
+    ...{ name, kind, handler: rule?.handler, deleting: deletionTimestamp !== undefined },
+    ready:
+      ready === undefined
+        ? { status: 'Unknown', reason: 'NotJudged', message: faults[0] ?? 'the bridge has not judged this rule yet' }
+        : { status: ready.status, reason: ready.reason, message: ready.message },
+    conditions: conditions.map(({ type, status, reason, message }) => ({ type, status, reason, message })),
+    ...(of === undefined || of.scope.kind === 'unseen'
+      ? countedStatus(object, of?.scope.kind === 'unseen' ? of.scope.why : 'its kind cannot be read from the rule')
+      : countedFrom(of, name, now)),
+  };
+}
+
+function orphansIn(carried: readonly Carried[], known: ReadonlySet<string>): readonly Orphan[] {
+  return carried.flatMap(({ kind, meta, rules }) =>
+    rules
+      .filter((rule) => !known.has(rule))
+      .map((rule) => ({
+        ...{ rule, kind: nameOfKind(kind), namespace: meta.namespace, name: meta.name, uid: meta.uid },
+        deleting: meta.deletionTimestamp !== undefined,
+      })),
+  );
+}
+
+function notesOn({ name, ready, counted, silent, deleting, conditions }: RuleReport): readonly string[] {
+  const blocked = deleting ? conditions.find(({ type }) => type === 'WithdrawalBlocked') : undefined;
+  return [
+    ready.status === 'True' ? '' : `${name} is not ready: ${ready.reason}: ${ready.message}`,
+    blocked === undefined ? '' : `${name} is being withdrawn: ${blocked.reason}: ${blocked.message}`,
+    counted.from === 'status'
+      ? `${name}: counts are the bridge's own as of ${counted.asOf ?? 'an unknown time'}; ${counted.why}`
+      : '',
+    counted.from === 'objects' && counted.namespace !== undefined
+      ? `${name}: counted in namespace ${counted.namespace} only`
+      : '',
+    silent > 0 ? `${name}: the bridge has said nothing about ${silent} pending objects; does it run?` : '',
+  ].filter((note) => note !== '');
+}

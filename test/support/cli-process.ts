@@ -1,0 +1,93 @@
+/*
+ * The command line as people have it: the shipped bundle, started as a process of its own with nothing in its environment
+ * but a kubeconfig, for people with exactly the rights that a test gives them. Used by end-to-end tests over a site.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { buildCli } from '../../infra/build.ts';
+import type { TestSite } from './site.ts';
+
+const RBAC = 'rbac.authorization.k8s.io';
+
+/** How a process ended. */
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** One rule of a Role. */
+export interface Right {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** What a person may do: in the site's namespace, and in the whole cluster. */
+export interface RightsOfPerson {
+  readonly here?: readonly Right[];
+  readonly everywhere?: readonly Right[];
+}
+
+/** Runs a command line; words as they would be typed. */
+export type Person = (...words: readonly string[]) => Promise<Ended>;
+
+/** The verbs. */
+export type CliProcesses = Awaited<ReturnType<typeof cliProcesses>>;
+
+/** Builds the bundle, and takes it away when the site ends. */
+export async function cliProcesses(site: TestSite) {
+  const folder = await mkdtemp(join(tmpdir(), 'finalizer-bridge-cli-'));
+  site.keep({ stop: () => rm(folder, { recursive: true, force: true }) });
+  const { bundles } = await buildCli(join(folder, 'cli'));
+  const file = bundles[0]?.file ?? '';
+
+  const personWith =
+    (kubeconfig: string | undefined): Person =>
+    (...words) =>
+      new Promise((resolve) => {
+        const config = kubeconfig === undefined ? {} : { KUBECONFIG: kubeconfig };
+        const env = { PATH: dirname(process.execPath), HOME: folder, ...config };
+        const child = execFile(file, [...words], { cwd: folder, env }, (error, out, err) => {
+          const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+          resolve({ code, out: out.trimEnd(), err: err.trimEnd() });
+        });
+        // Nobody is there to be asked.
+        child.stdin?.end();
+      });
+
+  return {
+    file,
+    personWith,
+    /** May do everything. */
+    admin: async (): Promise<Person> => {
+      const { admin, name, namespace } = site;
+      return personWith(await admin.kubeconfigFor({ token: admin.adminToken, name: `${name}-admin`, namespace }));
+    },
+    /** A ServiceAccount with these rights and no others; its kubeconfig's namespace is the site's. */
+    person: async (name: string, { here = [], everywhere = [] }: RightsOfPerson = {}): Promise<Person> => {
+      const { admin, namespace } = site;
+      const { kubeconfig } = await admin.serviceAccount(namespace, name);
+      const subjects = [{ kind: 'ServiceAccount', namespace, name }];
+      const inAll = { name: `${namespace}-${name}` };
+      const roleRef = (kind: string, role: string) => ({ apiGroup: RBAC, kind, name: role });
+      const apiVersion = `${RBAC}/v1`;
+      const metadata = { name, namespace };
+      await admin.apply([
+        { apiVersion, kind: 'Role', metadata, rules: here },
+        { apiVersion, kind: 'RoleBinding', metadata, roleRef: roleRef('Role', name), subjects },
+        { apiVersion, kind: 'ClusterRole', metadata: inAll, rules: everywhere },
+        {
+          apiVersion,
+          kind: 'ClusterRoleBinding',
+          metadata: inAll,
+          roleRef: roleRef('ClusterRole', inAll.name),
+          subjects,
+        },
+      ]);
+      return personWith(kubeconfig);
+    },
+  };
+}
