@@ -5,6 +5,7 @@
 import { rulesHolding } from '../finalizer.ts';
 import { listAll } from '../listing.ts';
 import type { KindRef, ObjectMeta } from '../ports.ts';
+import type { ServedKind } from './catalogue.ts';
 import type { Context } from './command.ts';
 import { nameOfKind } from './subject.ts';
 
@@ -33,26 +34,35 @@ export interface Carriers {
 /** Looks through kinds, each once. Throws ApiError for what is neither a missing right nor a missing kind. */
 export async function carriersOf(context: Context, kinds: readonly KindRef[]): Promise<readonly Carriers[]> {
   const distinct = [...new Map(kinds.map((kind) => [nameOfKind(kind), kind])).values()];
+  const served = new Map((await context.catalogue.kinds()).map((kind) => [nameOfKind(kind), kind]));
   const found: Carriers[] = [];
   for (let at = 0; at < distinct.length; at += KINDS_AT_ONCE) {
-    found.push(...(await Promise.all(distinct.slice(at, at + KINDS_AT_ONCE).map((kind) => look(context, kind)))));
+    const some = distinct.slice(at, at + KINDS_AT_ONCE);
+    found.push(...(await Promise.all(some.map((kind) => look(context, kind, served.get(nameOfKind(kind)))))));
   }
   return found;
 }
 
-async function look(context: Context, kind: KindRef): Promise<Carriers> {
-  const { namespace, isNamespaceGiven } = context;
-  const tried = isNamespaceGiven ? [namespace] : [undefined, namespace];
-  for (const place of tried) {
+/** A rule may name a version that is not served any more; its objects are there in another one. */
+async function look(context: Context, named: KindRef, kind: ServedKind | undefined): Promise<Carriers> {
+  const unseen = (why: string): Carriers => ({ kind: named, carried: [], scope: { kind: 'unseen', why } });
+  if (kind === undefined) return unseen(`the API server does not serve ${nameOfKind(named)}`);
+  for (const place of placesToLook(context, kind)) {
     const carried: Carried[] = [];
     const listed = await listAll(within(context, place), kind, (meta) => {
       const rules = rulesHolding(meta);
       if (rules.length > 0) carried.push({ kind, meta, rules });
     });
-    // A kind that is not served has no objects.
-    if (listed !== 'forbidden') return { kind, carried, scope: scopeOf(place) };
+    if (listed === 'listed') return { kind, carried, scope: scopeOf(place) };
+    if (listed === 'unserved') return unseen(`the API server does not serve ${nameOfKind(kind)}`);
   }
-  return { kind, carried: [], scope: { kind: 'unseen', why: `you may not list ${nameOfKind(kind)}` } };
+  return unseen(`you may not list ${nameOfKind(kind)}`);
+}
+
+/** Everywhere first, unless a namespace was asked for; an object without a namespace is only ever everywhere. */
+function placesToLook({ namespace, isNamespaceGiven }: Context, { namespaced }: ServedKind) {
+  if (!namespaced) return [undefined];
+  return isNamespaceGiven ? [namespace] : [undefined, namespace];
 }
 
 function scopeOf(namespace: string | undefined): Scope {

@@ -19,8 +19,10 @@ const terminal: Terminal = {
   isTty: stdin.isTTY === true && stderr.isTTY === true,
   async ask(question) {
     const lines = createInterface({ input: stdin, output: stderr });
+    // Whoever ends the input, by Ctrl-D or Ctrl-C, has given no answer.
+    const ended = new Promise<string>((resolve) => void lines.once('close', () => resolve('')));
     try {
-      return (await lines.question(question)).trim();
+      return (await Promise.race([lines.question(question).catch(() => ''), ended])).trim();
     } finally {
       lines.close();
     }

@@ -15,6 +15,7 @@ let rules: SiteRules;
 let things: Things;
 let cli: CliProcesses;
 let admin: Person;
+let adminConfig: string;
 let logs: Thing;
 logFailures(() => site);
 
@@ -24,6 +25,7 @@ beforeAll(async () => {
   cli = await cliProcesses(site);
   await rules.install();
   admin = await cli.admin();
+  adminConfig = await cli.adminConfig();
   await rules.apply(RULE, rules.spec(RULE));
   logs = await deleting('logs', [entryOf(RULE), 'example.com/theirs']);
 });
@@ -104,6 +106,40 @@ describe('without a bridge', () => {
     const bridge = await site.startBridgeOverApi();
     await things.gone(thing);
     await bridge.stop();
+  });
+});
+
+describe('at a terminal', () => {
+  const wordOn = async (thing: Thing) =>
+    (await things.found(thing)).metadata.annotations[`release.finalizer-bridge.dev/${RULE}`];
+
+  it('a release asks for its reason and for the end of the uid, and takes no other', async ({ expect }) => {
+    const thing = await deleting('asked', [entryOf(RULE)]);
+    const release = (end: string) =>
+      cli.atTerminal(
+        adminConfig,
+        ['release', nameOf(thing)],
+        [
+          ['Reason:', 'by hand'],
+          ['last 6 characters', end],
+        ],
+      );
+
+    const wrong = await release('000000');
+    expect([wrong.code, wrong.out]).toEqual([1, expect.stringContaining('that is not the end of its uid')]);
+    expect(await wordOn(thing)).toBeUndefined();
+
+    const { code, out } = await release(thing.uid.slice(-6));
+    expect([code, out]).toEqual([0, expect.stringContaining('nobody takes down bucket=asked')]);
+    expect(await wordOn(thing)).toBe(thing.uid);
+  });
+
+  it('an end of the input is no answer', async ({ expect }) => {
+    const thing = await deleting('unanswered', [entryOf(RULE)]);
+    const end = '\u0004';
+    const { code, out } = await cli.atTerminal(adminConfig, ['release', nameOf(thing)], [['Reason:', end]]);
+    expect([code, out]).toEqual([2, expect.stringContaining('a release needs a reason')]);
+    expect(await wordOn(thing)).toBeUndefined();
   });
 });
 

@@ -100,7 +100,7 @@ describe.concurrent('an object that is held', () => {
     const { offBy } = JSON.parse(out);
     // What goes on without anybody is written half a minute after the deletion.
     const { message } = await things.says(thing, 'up-wait', 'ReleaseWaiting', 60_000);
-    const until = /until (\S+)/.exec(message)?.[1] ?? '';
+    const until = /until (\d\S+)/.exec(message)?.[1] ?? '';
     expect(Date.parse(offBy)).toBeGreaterThanOrEqual(Math.floor(Date.parse(until) / 1000) * 1000);
     expect((await onCall('explain', nameOf(thing))).out).toContain('Pending ReleaseWaiting');
     await onCall('release', nameOf(thing), '--now', '--yes', '--reason', 'x');

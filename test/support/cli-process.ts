@@ -2,7 +2,7 @@
  * The command line as people have it: the shipped bundle, started as a process of its own with nothing in its environment
  * but a kubeconfig, for people with exactly the rights that a test gives them. Used by end-to-end tests over a site.
  */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -34,6 +34,12 @@ export interface RightsOfPerson {
 /** Runs a command line; words as they would be typed. */
 export type Person = (...words: readonly string[]) => Promise<Ended>;
 
+/** Runs the rest of its words in a terminal of their own, and hands on what is typed. */
+const TERMINAL = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
+
+/** What is asked, as far as it tells one question from the others, and what a person then types. */
+export type Typed = readonly [question: string, answer: string];
+
 /** The verbs. */
 export type CliProcesses = Awaited<ReturnType<typeof cliProcesses>>;
 
@@ -58,14 +64,32 @@ export async function cliProcesses(site: TestSite) {
         child.stdin?.end();
       });
 
+  /** At a terminal; what was said on either stream is in `out`. */
+  const atTerminal = (kubeconfig: string, words: readonly string[], typed: readonly Typed[]): Promise<Ended> =>
+    new Promise((resolve) => {
+      const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: folder, KUBECONFIG: kubeconfig };
+      const child = spawn('python3', ['-c', TERMINAL, file, ...words], { cwd: folder, env });
+      const waiting = [...typed];
+      let out = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        out += text;
+        const [question, answer] = waiting[0] ?? [];
+        if (question === undefined || !out.includes(question)) return;
+        waiting.shift();
+        child.stdin.write(`${answer}\n`);
+      });
+      child.on('close', (code) => resolve({ code: code ?? -1, out: out.trimEnd(), err: '' }));
+    });
+
+  const adminConfig = () => {
+    const { admin, name, namespace } = site;
+    return admin.kubeconfigFor({ token: admin.adminToken, name: `${name}-admin`, namespace });
+  };
+
   return {
-    file,
-    personWith,
+    ...{ file, personWith, atTerminal, adminConfig },
     /** May do everything. */
-    admin: async (): Promise<Person> => {
-      const { admin, name, namespace } = site;
-      return personWith(await admin.kubeconfigFor({ token: admin.adminToken, name: `${name}-admin`, namespace }));
-    },
+    admin: async (): Promise<Person> => personWith(await adminConfig()),
     /** A ServiceAccount with these rights and no others; its kubeconfig's namespace is the site's. */
     person: async (name: string, { here = [], everywhere = [] }: RightsOfPerson = {}): Promise<Person> => {
       const { admin, namespace } = site;

@@ -197,6 +197,27 @@ describe('with few rights', () => {
     expect(rule).toMatchObject({ live: 1, pending: 0, counted: { from: 'objects', namespace: 'team-b' } });
   });
 
+  it('looks at objects without a namespace whichever namespace is asked for', async () => {
+    const line = new CommandLine();
+    line.cluster.create({ name: RULE, kind: TEARDOWN_RULES, spec: ruleSpec({ match: { ...VOLUMES } }) });
+    line.cluster.create({ name: 'disk', kind: VOLUMES, namespace: undefined, finalizers: [ENTRY] });
+    const [rule] = (await reportOf(line, '-n team-b')).rules;
+    expect(rule).toMatchObject({ live: 1, counted: { from: 'objects' } });
+    line.cluster.refused.set('storage.example.com/volumes', 403);
+    expect((await line.run('status')).err).toContain('you may not list volumes.storage.example.com');
+  });
+
+  it('counts a kind in the version that is served, and says of one that is not', async () => {
+    const line = new CommandLine();
+    const match = { ...BUCKETS, version: 'v1beta1' };
+    line.cluster.create({ name: RULE, kind: TEARDOWN_RULES, spec: ruleSpec({ match }) });
+    line.cluster.create({ name: 'logs', finalizers: [ENTRY] });
+    expect((await reportOf(line)).rules).toMatchObject([{ live: 1, counted: { from: 'objects' } }]);
+    expect(line.cluster.calls.filter(({ verb }) => verb === 'list').map(({ kind }) => kind?.version)).toContain('v1');
+    line.served = line.served.filter(({ resource }) => resource !== 'buckets');
+    expect((await line.run('status')).err).toContain('the API server does not serve buckets.storage.example.com');
+  });
+
   it('fails where rules may not be listed, with what the server said', async () => {
     const line = unattended();
     const message = 'teardownrules is forbidden: User "jo" cannot list resource "teardownrules"';
