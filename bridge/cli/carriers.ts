@@ -4,9 +4,10 @@
  */
 import { rulesHolding } from '../finalizer.ts';
 import { listAll } from '../listing.ts';
-import type { KindRef, ObjectMeta } from '../ports.ts';
+import { ApiError, type KindRef, type ObjectMeta } from '../ports.ts';
 import type { ServedKind } from './catalogue.ts';
 import type { Context } from './command.ts';
+import { explainFailure } from './failure-words.ts';
 import { nameOfKind } from './subject.ts';
 
 const KINDS_AT_ONCE = 6;
@@ -31,16 +32,26 @@ export interface Carriers {
   readonly carried: readonly Carried[];
 }
 
-/** Looks through kinds, each once. Throws ApiError for what is neither a missing right nor a missing kind. */
+/** Looks through kinds, each once. Throws ApiError where the API server does not answer, or does not know the caller. */
 export async function carriersOf(context: Context, kinds: readonly KindRef[]): Promise<readonly Carriers[]> {
   const distinct = [...new Map(kinds.map((kind) => [nameOfKind(kind), kind])).values()];
   const served = new Map((await context.catalogue.kinds()).map((kind) => [nameOfKind(kind), kind]));
   const found: Carriers[] = [];
   for (let at = 0; at < distinct.length; at += KINDS_AT_ONCE) {
     const some = distinct.slice(at, at + KINDS_AT_ONCE);
-    found.push(...(await Promise.all(some.map((kind) => look(context, kind, served.get(nameOfKind(kind)))))));
+    found.push(...(await Promise.all(some.map((kind) => lookContained(context, kind, served.get(nameOfKind(kind)))))));
   }
   return found;
+}
+
+/** One kind that cannot be listed, as when its conversion fails, does not keep anybody from seeing the others (P10). */
+async function lookContained(context: Context, named: KindRef, kind: ServedKind | undefined): Promise<Carriers> {
+  try {
+    return await look(context, named, kind);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status === 0 || error.status === 401) throw error;
+    return { kind: named, carried: [], scope: { kind: 'unseen', why: explainFailure(error).message } };
+  }
 }
 
 /** A rule may name a version that is not served any more; its objects are there in another one. */

@@ -27,6 +27,8 @@ import { timeOf } from './times.ts';
 /** How much of a uid is asked for. */
 const ASKED_CHARACTERS = 6;
 const REASON_MAX = 256;
+/** One that starts later has to assume that a request was sent until then (trap V1). */
+const CONDITIONS = 'if it runs until then; sooner where it knows that nothing was sent';
 
 export const release = defineCommand({
   name: 'release',
@@ -65,7 +67,7 @@ export const release = defineCommand({
     });
     const { name, path } = subject;
     const offAt = by === undefined ? undefined : timeOf(by);
-    const when = offAt === undefined ? 'at once' : `by ${offAt}, sooner if the bridge knows that nothing was sent`;
+    const when = offAt === undefined ? 'at once' : `by ${offAt}, ${CONDITIONS}`;
     print(context, {
       data: {
         object: name,
@@ -84,7 +86,7 @@ export const release = defineCommand({
   },
 });
 
-/** What a release leaves outside, as far as it can be computed, and when the entry comes off at the latest. */
+/** What a release leaves outside, as far as it can be computed, and when a bridge that runs now takes the entry off. */
 async function foresee(context: Context, subject: Subject, name: string) {
   const now = context.clock.now();
   const sight = await readRule(context, name);

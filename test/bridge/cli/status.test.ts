@@ -218,6 +218,19 @@ describe('with few rights', () => {
     expect((await line.run('status')).err).toContain('the API server does not serve buckets.storage.example.com');
   });
 
+  it('P10: sees the others where one kind cannot be listed', async () => {
+    const line = unattended();
+    line.cluster.create({ name: 'disks', kind: TEARDOWN_RULES, spec: ruleSpec({ match: { ...VOLUMES } }) });
+    line.cluster.before = ({ verb, name }) => {
+      if (verb === 'list' && name === 'volumes') {
+        throw new ApiError('listing volumes', 500, { body: JSON.stringify({ message: 'conversion webhook failed' }) });
+      }
+    };
+    const { out, err } = await line.run('status');
+    expect(out).toMatch(/team-buckets .* +0 +1 +0 +10m/);
+    expect(err).toMatch(/disks: counts are the bridge's own as of .*; listing volumes: conversion webhook failed/);
+  });
+
   it('fails where rules may not be listed, with what the server said', async () => {
     const line = unattended();
     const message = 'teardownrules is forbidden: User "jo" cannot list resource "teardownrules"';
