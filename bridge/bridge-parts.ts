@@ -2,6 +2,7 @@
  * The parts of a bridge, put together over its ports: what sees, what remembers, what works. Called by bridge.ts, which
  * sets them going; no part is started here.
  */
+import { Births } from './births.ts';
 import { Brakes } from './brake.ts';
 import { Claims } from './claims.ts';
 import { noteFailure } from './failing.ts';
@@ -16,6 +17,7 @@ import { reconcile } from './reconcile.ts';
 import { createReporter } from './reporter.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { Reach } from './run.ts';
+import { Serving } from './serving.ts';
 import { isStrayKey, StrayActs } from './stray-acts.ts';
 import { Strays } from './strays.ts';
 import { Watches } from './watches.ts';
@@ -67,6 +69,8 @@ export interface Parts {
   readonly strays: Strays;
   readonly watches: Watches;
   readonly namespaces: Namespaces;
+  readonly births: Births;
+  readonly serving: Serving;
 }
 
 /** Puts the parts together. */
@@ -100,9 +104,11 @@ export function assemble(options: BridgeOptions): Parts {
   });
   const { strays, strayActs } = straysOf(options, reach, (key) => claiming.add(key));
   const rulesOf = (kind: KindRef) => rules.ofKind(kind);
-  const intake = new Intake({ clock, pendings, finished, claims, strays, metrics, rulesOf, isMatched, add });
+  const newcomers = { births: new Births(clock), serving: new Serving(clock) };
+  const seen = { clock, pendings, finished, claims, strays, ...newcomers };
+  const intake = new Intake({ ...seen, metrics, rulesOf, isMatched, add });
   const watches = new Watches({ cluster, clock, random, sink: intake, metrics, log });
-  return { pendings, work, claiming, claims, intake, strays, watches, namespaces };
+  return { pendings, work, claiming, claims, intake, strays, watches, namespaces, ...newcomers };
 }
 
 function straysOf({ rules, lease }: BridgeOptions, reach: Reach, add: (key: string) => void) {

@@ -2,12 +2,14 @@
  * The bridge, assembled over its ports: watches -> intake -> work queue -> reconcile -> outbox, and inbox -> reconcile.
  * Called by main.ts with the real ports and by the simulation with models; holds no I/O of its own.
  */
+import type { Births } from './births.ts';
 import { assemble, type BridgeOptions, type Parts } from './bridge-parts.ts';
 import { followRules } from './following.ts';
 import { handleResults, type InboxOptions } from './inbox.ts';
 import type { Pending } from './pending.ts';
 import type { Consumption, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
+import type { Serving } from './serving.ts';
 import type { StrayCount } from './strays.ts';
 
 const READY_POLL_MS = 100;
@@ -24,6 +26,10 @@ export interface Bridge {
   strays(): readonly StrayCount[];
   /** Whether a rule's kind is being watched and was listed. */
   isWatching(rule: string): boolean;
+  /** What new objects showed of their entries at birth. */
+  readonly births: Births;
+  /** Since when the kinds have been served. */
+  readonly serving: Serving;
   /** Takes a withdrawn rule's entry off live objects. */
   release(rule: Rule, carriers: readonly ObjectMeta[]): void;
   /** Takes nothing new, ends what runs, and resolves; what is unfinished is found again at the next start. */
@@ -33,12 +39,13 @@ export interface Bridge {
 /** Starts the bridge. */
 export function startBridge(options: BridgeOptions): Bridge {
   const parts = assemble(options);
-  const { pendings, intake, claims, claiming, strays, watches, namespaces, work } = parts;
+  const { pendings, intake, claims, claiming, strays, watches, namespaces, work, births, serving } = parts;
   const { rules } = options;
   const areRulesKnown = () => options.areRulesKnown?.() ?? true;
   const following = followRules(options, parts);
   const inbox = consumeResults(options, parts, areRulesKnown);
   return {
+    ...{ births, serving },
     isReady() {
       const accepted = rules.rules.filter(({ notAccepted }) => notAccepted === undefined).map(({ match }) => match);
       return areRulesKnown() && namespaces.isReady && intake.isReady(accepted);

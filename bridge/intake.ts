@@ -2,6 +2,7 @@
  * Turns what the watches see into work: pending deletions to reconcile, live objects to claim. Keeps nothing for live
  * objects that have what they need (P8). Called by watch.ts; fills the pendings and the work queue of bridge.ts.
  */
+import type { Births } from './births.ts';
 import type { Claims } from './claims.ts';
 import { entryOf, hasEntry, rulesHolding } from './finalizer.ts';
 import { kindKey } from './kind-key.ts';
@@ -9,6 +10,7 @@ import type { Metrics } from './metrics.ts';
 import { advance, type Finished, newPending, type Pending, pendingKey } from './pending.ts';
 import type { Clock, KindRef, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
+import type { Serving } from './serving.ts';
 import type { Strays } from './strays.ts';
 import type { Sink } from './watch.ts';
 import { UNNEEDED } from './watches.ts';
@@ -22,6 +24,8 @@ export interface IntakeOptions {
   readonly claims: Claims;
   readonly strays: Strays;
   readonly metrics: Metrics;
+  readonly births: Births;
+  readonly serving: Serving;
   rulesOf(kind: KindRef): readonly Rule[];
   /** Whether a rule selects a live object, by its labels and its namespace's; undefined when those are not known yet. */
   isMatched(rule: Rule, meta: ObjectMeta): boolean | undefined;
@@ -32,7 +36,8 @@ export interface IntakeOptions {
 /** Entries of unknown rules that are followed on one object; the next ones when these are off. */
 const STRANGERS_MAX = 3;
 /** Ends of a watch that are about this kind alone. */
-const REFUSED: ReadonlySet<string> = new Set(['Http403', 'Http404', 'Http405']);
+const UNSERVED: ReadonlySet<string> = new Set(['Http404', 'Http405']);
+const REFUSED: ReadonlySet<string> = new Set(['Http403', ...UNSERVED]);
 
 interface KindState {
   /** A first complete list was seen: what begins to be deleted from now on, only we can have sent anything for. */
@@ -74,8 +79,8 @@ export class Intake implements Sink {
     this.#options.strays.listing(kind);
   }
 
-  present(kind: KindRef, meta: ObjectMeta): void {
-    if (meta.deletionTimestamp === undefined) this.#live(kind, meta);
+  present(kind: KindRef, meta: ObjectMeta, isNew = false): void {
+    if (meta.deletionTimestamp === undefined) this.#live(kind, meta, isNew);
     else this.#deleting(kind, meta);
   }
 
@@ -102,12 +107,17 @@ export class Intake implements Sink {
     const state = this.#stateOf(kind);
     state.isWatching = false;
     state.isRefused ||= REFUSED.has(cause);
-    if (cause === UNNEEDED) this.#options.strays.forget(kind);
+    if (UNSERVED.has(cause)) this.#options.serving.down(kind);
+    if (cause === UNNEEDED) {
+      this.#options.strays.forget(kind);
+      this.#options.serving.unseen(kind);
+    }
     this.#options.metrics.watching.set({ group: kind.group, resource: kind.resource }, 0);
   }
 
   resumed(kind: KindRef): void {
     this.#stateOf(kind).isWatching = true;
+    this.#options.serving.up(kind);
     this.#options.metrics.watching.set({ group: kind.group, resource: kind.resource }, 1);
   }
 
@@ -116,13 +126,14 @@ export class Intake implements Sink {
     return this.#track({ kind, meta, rule, knowsAllSent: false });
   }
 
-  #live(kind: KindRef, meta: ObjectMeta): void {
+  #live(kind: KindRef, meta: ObjectMeta, isNew: boolean): void {
     this.#options.strays.see(kind, meta);
     for (const rule of this.#options.rulesOf(kind)) {
       const isHeld = hasEntry(meta, rule.entry);
       // A withdrawn rule wants nothing new; its entries come off by the withdrawal's own lists.
       if (rule.isWithdrawn === true) continue;
       const isMatched = this.#options.isMatched(rule, meta);
+      if (isMatched === true && isNew) this.#options.births.saw(rule, meta, isHeld);
       if (isMatched === true && !isHeld) this.#options.claims.want({ kind, meta, rule, change: 'add' });
       if (isMatched === false && isHeld && rule.unmatched === 'Release') {
         this.#options.claims.want({ kind, meta, rule, change: 'remove' });

@@ -67,6 +67,7 @@ async function start(config: Config, log: Log, starting: Starting): Promise<void
       ...{ ...common, book: rules, kinds, census: createCensus(cluster) },
       hasHandler: (name) => Object.hasOwn(config.handlers, name),
       ...{ isWatching: bridge.isWatching, pendings: bridge.pendings, release: bridge.release },
+      ...{ births: bridge.births, serving: bridge.serving },
     });
   }
   const names = rules.rules.map(({ name }) => name);

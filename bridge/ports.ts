@@ -45,6 +45,8 @@ export interface ObjectMeta {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
   readonly finalizers?: readonly string[] | undefined;
+  /** Who wrote what, as the API server sent it, not decoded; only of what a watch shows being added. */
+  readonly managedFields?: unknown;
 }
 
 /** A whole object as the API server returned it. */
@@ -72,7 +74,12 @@ export type PatchOutcome =
 /** One line of a watch, decoded. `opened` comes first: the server has answered. `synced`: the initial list is complete. */
 export type WatchFrame =
   | { readonly type: 'opened' }
-  | { readonly type: 'present'; readonly meta: ObjectMeta }
+  | {
+      readonly type: 'present';
+      readonly meta: ObjectMeta;
+      /** After the initial list: it was created just now. */
+      readonly isAdded?: boolean;
+    }
   | { readonly type: 'deleted'; readonly meta: ObjectMeta }
   | { readonly type: 'bookmark'; readonly resourceVersion: string; readonly synced: boolean };
 

@@ -3,27 +3,23 @@
  * force, says what is wrong in the rule's conditions, and withdraws what is deleted. Started by main.ts beside the bridge.
  * Every run starts from the rule as it is; a rule that cannot work is judged again by itself, since kinds and rights come.
  */
+import type { Births } from './births.ts';
 import type { Census } from './census.ts';
-import { injectsLabel } from './injects.ts';
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Pending } from './pending.ts';
 import type { Clock, Cluster, Kinds, KubeObject, Lease, ObjectMeta, Random } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
-import { type Judgement, judgeRule, whyRefused } from './rule-judge.ts';
-import { STATUS_EVERY_MS, writeStatus } from './rule-status.ts';
-import { generationOf, markRule, matchOf, rulePath, TEARDOWN_RULES } from './teardown-rules.ts';
+import { type EnforcingOptions, enforce, policyProbe, REJUDGE_MS } from './rule-enforcing.ts';
+import { type Judgement, judgeRule } from './rule-judge.ts';
+import { STATUS_EVERY_MS } from './rule-status.ts';
+import type { Serving } from './serving.ts';
+import { generationOf, rulePath, TEARDOWN_RULES } from './teardown-rules.ts';
 import { type Sink, Watcher } from './watch.ts';
 import { type Withdrawal, withdraw } from './withdrawal.ts';
 import { WorkQueue } from './work-queue.ts';
 
-/** A rule that is not ready is judged again this often: a kind may have come, a right may have been given. */
-export const REJUDGE_MS = 15_000;
-/** Until the watch of a new rule's kind is open, its status is looked at this often. */
-const OPENING_MS = 1_000;
-/** A ready rule is judged again this often: a right may have been taken. */
-export const RECHECK_MS = 5 * 60_000;
 /** A rule that cannot be judged holds up no other for longer than this many tries (P10). */
 const FAILURES_UNTIL_PASSED = 3;
 
@@ -38,6 +34,8 @@ export interface RuleKeeperOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly census: Census;
+  readonly births: Births;
+  readonly serving: Serving;
   hasHandler(name: string): boolean;
   /** Whether a rule's kind is being watched and was listed. */
   isWatching(rule: string): boolean;
@@ -75,6 +73,7 @@ class Keeper implements RuleKeeper {
   /** Per rule what of its status may have moved when it was looked at last. */
   readonly #told = new Map<string, string>();
   readonly #writtenAt = new Map<string, number>();
+  readonly #isPolicyServed: EnforcingOptions['isPolicyServed'];
   #isSynced = false;
   #shown: Set<string> | undefined;
   #cancel = () => {};
@@ -82,6 +81,7 @@ class Keeper implements RuleKeeper {
   constructor(options: RuleKeeperOptions) {
     const { cluster, clock, random, metrics, log } = options;
     this.#options = options;
+    this.#isPolicyServed = policyProbe(options);
     this.#work = new WorkQueue({
       clock,
       random,
@@ -146,7 +146,11 @@ class Keeper implements RuleKeeper {
   }
 
   #stateOf(name: string, counts: ReadonlyMap<string, number>): string {
-    return `${this.#options.isWatching(name)} ${counts.get(name) ?? 0}`;
+    const { isWatching, births, serving, book } = this.#options;
+    const kind = book.named(name)?.match;
+    // A break of the kind's service may be over before anybody looks.
+    const keepsLabel = kind !== undefined && serving.label(kind, true).isWanted;
+    return `${isWatching(name)} ${counts.get(name) ?? 0} ${births.sightOf(name)} ${keepsLabel}`;
   }
 
   async #keep(name: string): Promise<number | undefined> {
@@ -156,8 +160,9 @@ class Keeper implements RuleKeeper {
       return undefined;
     }
     this.#told.set(name, this.#stateOf(name, this.#pendingCounts()));
-    const options = { ...this.#options, writtenAt: this.#writtenAt };
+    const options = { ...this.#options, writtenAt: this.#writtenAt, isPolicyServed: this.#isPolicyServed };
     if (object.metadata.deletionTimestamp !== undefined) {
+      this.#options.births.forget(name);
       stopTaking(this.#options.book, object.metadata);
       return await withdraw({ ...options, running: this.#withdrawals }, object, await this.#judge(object));
     }
@@ -185,6 +190,7 @@ class Keeper implements RuleKeeper {
   #forget(name: string): void {
     this.#unjudged.delete(name);
     for (const kept of [this.#withdrawals, this.#judged, this.#told, this.#writtenAt]) kept.delete(name);
+    this.#options.births.forget(name);
     this.#options.book.delete(name);
   }
 
@@ -201,49 +207,4 @@ class Keeper implements RuleKeeper {
 function stopTaking(book: RuleBook, { name, uid }: ObjectMeta): void {
   const rule = book.named(name);
   if (rule?.uid === uid && rule.isWithdrawn !== true) book.set({ ...rule, isWithdrawn: true });
-}
-
-/** Puts a live rule's latest generation, or the last accepted one, in force, and says so. */
-async function enforce(
-  options: RuleKeeperOptions & { readonly writtenAt: Map<string, number> },
-  object: KubeObject,
-  judgement: Judgement,
-): Promise<number> {
-  const { book, clock, lease } = options;
-  const { name } = object.metadata;
-  apply(book, object, judgement);
-  const isInForce = judgement.rule !== undefined && judgement.lacking.length === 0;
-  let statusDueAt: number | undefined;
-  if (lease.holds()) {
-    const injects = isInForce && judgement.rule !== undefined ? injectsLabel(judgement.rule.match) : undefined;
-    await mark(options, object.metadata, injects);
-    statusDueAt = await writeStatus(options, name, judgement);
-  }
-  const pause =
-    !isInForce || judgement.notes.length > 0 ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
-  return Math.min(clock.now() + pause, statusDueAt ?? Number.POSITIVE_INFINITY);
-}
-
-function apply(book: RuleBook, object: KubeObject, judgement: Judgement): void {
-  const { rule, fault } = judgement;
-  const { name, uid } = object.metadata;
-  const known = book.named(name);
-  // One of the same name that went without being seen to go says nothing about this one.
-  if (known !== undefined && known.uid !== uid) book.delete(name);
-  const last = book.named(name);
-  if (rule !== undefined) {
-    if (last?.generation !== rule.generation || last?.notAccepted !== undefined) book.set(rule);
-    return;
-  }
-  const why = whyRefused(judgement);
-  if (last === undefined) book.refuse(name, why, fault?.reason === 'UnknownResource' ? undefined : matchOf(object));
-  else if (last.notAccepted !== why) book.set({ ...last, notAccepted: why });
-}
-
-async function mark({ cluster, log }: RuleKeeperOptions, meta: ObjectMeta, injects: string | undefined): Promise<void> {
-  const operations = markRule(meta, injects);
-  if (operations === undefined) return;
-  const outcome = await cluster.patch(rulePath(meta.name), operations);
-  if (outcome.kind === 'conflict') throw new Error(`marking rule ${meta.name}: it has changed`);
-  log.debug({ rule: meta.name, injects }, 'marking a rule: done');
 }

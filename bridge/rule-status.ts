@@ -10,7 +10,7 @@ import { HELD_OBJECTS_MAX } from './rule-facts.ts';
 import type { Judgement } from './rule-judge.ts';
 import { type Condition, generationOf, rulePath, statusOf, type WrittenCondition } from './teardown-rules.ts';
 
-/** Status is written at most this often, unless a condition changes. */
+/** Status is written at most this often, unless a condition changes that people and programs wait for. */
 export const STATUS_EVERY_MS = 10_000;
 
 /** What writing needs. */
@@ -21,6 +21,8 @@ export interface StatusOptions {
   readonly writtenAt: Map<string, number>;
   isWatching(rule: string): boolean;
   pendings(): readonly Pending[];
+  /** Conditions beside those of the judgement. */
+  readonly alsoSaid?: readonly Condition[];
 }
 
 /** Writes the status of a rule that was judged; resolves as updateStatus does. */
@@ -29,7 +31,10 @@ export async function writeStatus(
   name: string,
   judgement: Judgement,
 ): Promise<number | undefined> {
-  return await updateStatus(options, name, conditionsOf(judgement, options.isWatching(name)));
+  return await updateStatus(options, name, [
+    ...conditionsOf(judgement, options.isWatching(name)),
+    ...(options.alsoSaid ?? []),
+  ]);
 }
 
 /**
@@ -64,7 +69,7 @@ export async function updateStatus(
   return undefined;
 }
 
-/** What of a status people and programs wait for. */
+/** What of a status people and programs wait for; the entry at birth is not of it, as each new object may change that. */
 function verdict({
   observedGeneration,
   conditions = [],
@@ -72,7 +77,10 @@ function verdict({
   readonly observedGeneration?: unknown;
   readonly conditions?: readonly WrittenCondition[] | undefined;
 }): string {
-  const said = conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`).sort();
+  const said = conditions
+    .filter(({ type }) => type !== 'FinalizerAtAdmission')
+    .map(({ type, status, reason }) => `${type} ${status} ${reason}`)
+    .sort();
   return JSON.stringify([observedGeneration, said]);
 }
 

@@ -29,7 +29,8 @@ const SYNC_RETRY_STATUSES = new Set([400, 422]);
 export interface Sink {
   /** A new complete list begins. */
   listing(kind: KindRef): void;
-  present(kind: KindRef, meta: ObjectMeta): void;
+  /** `isNew`: it was created just now, and is shown as it was created; in a list nobody can tell. */
+  present(kind: KindRef, meta: ObjectMeta, isNew?: boolean): void;
   deleted(kind: KindRef, meta: ObjectMeta): void;
   /** The list is complete: what was not present in it is gone. */
   synced(kind: KindRef): void;
@@ -198,7 +199,8 @@ export class Watcher {
         return clock.monotonic() >= this.#relistAt ? 'relist' : 'go on';
       case 'present':
       case 'deleted':
-        sink[frame.type](kind, frame.meta);
+        if (frame.type === 'deleted') sink.deleted(kind, frame.meta);
+        else sink.present(kind, frame.meta, frame.isAdded === true && this.#resourceVersion !== undefined);
         if (this.#resourceVersion !== undefined) this.#resourceVersion = frame.meta.resourceVersion;
         return 'go on';
       default:

@@ -21,6 +21,8 @@ const metaSchema = z.object({
 });
 
 const metaOnly = z.object({ metadata: metaSchema });
+/** Kept as it comes: at-admission.ts decodes it of the few objects of which it says something new. */
+const addedOnly = z.object({ metadata: z.extend(metaSchema, { managedFields: z.optional(z.unknown()) }) });
 const objectSchema = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
@@ -47,7 +49,8 @@ const OUR_ANNOTATIONS = /^(?:[a-z]+\.)?finalizer-bridge\.dev\//;
 
 /** What one line of a watch is. */
 export type WatchLine =
-  | { readonly type: 'present' | 'deleted'; readonly meta: ObjectMeta }
+  | { readonly type: 'present'; readonly meta: ObjectMeta; readonly isAdded: boolean }
+  | { readonly type: 'deleted'; readonly meta: ObjectMeta }
   | { readonly type: 'bookmark'; readonly resourceVersion: string; readonly synced: boolean }
   | {
       readonly type: 'error';
@@ -61,8 +64,9 @@ export function watchLine(text: string): WatchLine {
   const { type, object } = lineSchema.parse(JSON.parse(text));
   switch (type) {
     case 'ADDED':
+      return { type: 'present', meta: addedOnly.parse(object).metadata, isAdded: true };
     case 'MODIFIED':
-      return { type: 'present', meta: metaOnly.parse(object).metadata };
+      return { type: 'present', meta: metaOnly.parse(object).metadata, isAdded: false };
     case 'DELETED':
       return { type: 'deleted', meta: metaOnly.parse(object).metadata };
     case 'BOOKMARK': {

@@ -132,6 +132,11 @@ async function countCarriers(
   return { count, at, isNew: true };
 }
 
+const NO_MORE: Condition = {
+  ...{ type: 'FinalizerAtAdmission', status: 'False', reason: 'NotLabelled' },
+  message: 'The rule is being deleted: no new object gets its entry.',
+};
+
 /** Reason and message of WithdrawalBlocked. */
 type Said = readonly [reason: string, message: string];
 
@@ -165,7 +170,7 @@ async function say(options: WithdrawalOptions, name: string, [reason, message]: 
     reason: 'Withdrawing',
     message: 'the rule is being deleted',
   };
-  await updateStatus(options, name, [blocked, ready]);
+  await updateStatus(options, name, [blocked, ready, NO_MORE]);
 }
 
 async function unmark({ cluster }: WithdrawalOptions, meta: ObjectMeta): Promise<void> {

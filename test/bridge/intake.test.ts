@@ -3,6 +3,7 @@
  * Called here as a watcher would call it; the watcher itself is in watch.test.ts, what claims do in claims.test.ts.
  */
 import { beforeEach, describe, expect, it } from 'vitest';
+import { Births } from '../../bridge/births.ts';
 import { Claims } from '../../bridge/claims.ts';
 import { Intake } from '../../bridge/intake.ts';
 import { kindKey } from '../../bridge/kind-key.ts';
@@ -10,6 +11,7 @@ import { createMetrics } from '../../bridge/metrics.ts';
 import { Finished, type Pending } from '../../bridge/pending.ts';
 import type { ObjectMeta } from '../../bridge/ports.ts';
 import type { Rule } from '../../bridge/rule.ts';
+import { Serving } from '../../bridge/serving.ts';
 import { Strays } from '../../bridge/strays.ts';
 import { BUCKETS, counts, deletingMeta, ENTRY, metaOf, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
@@ -40,7 +42,8 @@ function bench(rules = [rule]) {
     release: () => {},
     tell: () => {},
   });
-  const options = { clock, pendings, finished, claims, strays, metrics, isMatched, add };
+  const [births, serving] = [new Births(clock), new Serving(clock)];
+  const options = { clock, pendings, finished, claims, strays, births, serving, metrics, isMatched, add };
   const intake = new Intake({
     ...options,
     rulesOf: (kind) => rules.filter(({ match }) => kindKey(match) === kindKey(kind)),

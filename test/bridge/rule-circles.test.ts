@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rulesReached, type Waiter, waiterOf, waitsAmong } from '../../bridge/rule-circles.ts';
-import { RECHECK_MS, REJUDGE_MS } from '../../bridge/rule-keeper.ts';
+import { RECHECK_MS, REJUDGE_MS } from '../../bridge/rule-enforcing.ts';
 import { parseRules } from '../../bridge/rules.ts';
 import { HANDLER, RULE, ruleText } from '../support/bridge-builders.ts';
 import { VOLUMES } from '../support/fake-kinds.ts';

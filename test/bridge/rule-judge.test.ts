@@ -5,8 +5,8 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../bridge/ports.ts';
 import { conditionsOf } from '../../bridge/rule-conditions.ts';
+import { RECHECK_MS, REJUDGE_MS } from '../../bridge/rule-enforcing.ts';
 import { judgeRule, VERBS } from '../../bridge/rule-judge.ts';
-import { RECHECK_MS, REJUDGE_MS } from '../../bridge/rule-keeper.ts';
 import { BUCKETS, ENTRY, HANDLER, RULE, type SpecChanges } from '../support/bridge-builders.ts';
 import { FakeKinds } from '../support/fake-kinds.ts';
 import { ruleObject } from '../support/rule-objects.ts';
@@ -179,12 +179,14 @@ describe('a rule that is not ready', () => {
     scene.kinds.lacks.clear();
     await scene.clock.advance(REJUDGE_MS + 2_000);
     expect(scene.said('Permitted')).toBe('True Permitted');
+    await scene.labelled();
     expect(scene.rule()?.metadata.labels).toBeDefined();
   });
 
   it('is seen to have lost a right within minutes, and loses its label', async () => {
     const scene = await RuleScene.start();
     await scene.apply();
+    await scene.labelled();
     scene.kinds.lacks.set(KIND, ['watch']);
     await scene.clock.advance(RECHECK_MS + 2_000);
     expect(scene.said('Ready')).toBe('False MissingVerbs');

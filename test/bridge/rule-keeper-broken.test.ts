@@ -44,6 +44,7 @@ describe('a rule whose latest generation is broken', () => {
   it('claims by its last accepted generation, and takes its label off the rule', async () => {
     const scene = await RuleScene.start();
     await scene.apply(labelled('logs'));
+    await scene.labelled();
     expect(scene.rule()?.metadata.labels).toBeDefined();
     await scene.apply({ ...labelled('web'), ...BROKEN });
     expect(scene.rule()?.metadata.labels).toEqual({});

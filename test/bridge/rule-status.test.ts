@@ -193,6 +193,7 @@ describe('with the keeper', () => {
   it('a rule without pending deletions costs no write while it is as it is', async () => {
     const scene = await RuleScene.start();
     await scene.apply();
+    await scene.labelled();
     const before = scene.cluster.count('patch');
     await scene.clock.advance(20 * 60_000);
     expect(scene.cluster.count('patch')).toBe(before);

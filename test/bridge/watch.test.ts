@@ -7,7 +7,7 @@ import { ApiError } from '../../bridge/ports.ts';
 import { RELIST_MS, SHORT_LIVED_MS, STALL_MS } from '../../bridge/watch.ts';
 import { counts, metaOf } from '../support/bridge-builders.ts';
 import { settled } from '../support/manual-clock.ts';
-import { bookmark, present, WatchBench } from '../support/watch-bench.ts';
+import { added, bookmark, present, WatchBench } from '../support/watch-bench.ts';
 
 const MINUTE = 60_000;
 
@@ -21,6 +21,20 @@ describe('a watch', () => {
     await bench.stream.say(bookmark('5', true), present('c', '6'), { type: 'deleted', meta: metaOf({ name: 'a' }) });
     expect(bench.seen.slice(3)).toEqual(['synced', 'present c@6', 'deleted a']);
     expect(bench.listed).toEqual([]);
+  });
+
+  it('tells what is created while it goes on from what a list shows, and what is changed', async () => {
+    const bench = new WatchBench();
+    await bench.start();
+    await bench.stream.say(added('a', '3'), bookmark('5', true), added('b', '6'), present('b', '7'));
+    expect(bench.seen).toEqual(['listing', 'present a@3', 'synced', 'new b@6', 'present b@7']);
+    await bench.endAfter(MINUTE);
+    await bench.stream.say(added('c', '8'));
+    expect(bench.seen.at(-1)).toBe('new c@8');
+    await bench.endAfter(MINUTE, new ApiError('watching', 410));
+    await bench.clock.advance(1_000);
+    await bench.stream.say(added('c', '8'));
+    expect(bench.seen.slice(-2)).toEqual(['listing', 'present c@8']);
   });
 
   it('that ends quietly after a while is opened again at once, where it stopped (K17)', async () => {

@@ -21,13 +21,15 @@ const meta = deletingMeta({ labels: { app: 'logs' }, annotations: { 'team.exampl
 const line = (type: string, object: unknown) => JSON.stringify({ type, object });
 
 describe('a line of a watch', () => {
+  const carried = JSON.parse(JSON.stringify(meta));
+  const managedFields = [{ manager: 'kubectl', fieldsV1: { 'f:metadata': {} } }];
   it.each([
-    ['ADDED', 'present'],
-    ['MODIFIED', 'present'],
-    ['DELETED', 'deleted'],
-  ])('%s is %s, with the metadata it carries', (type, expected) => {
-    const object = { kind: 'PartialObjectMetadata', metadata: { ...meta, managedFields: [], generation: 3 } };
-    expect(watchLine(line(type, object))).toEqual({ type: expected, meta: JSON.parse(JSON.stringify(meta)) });
+    ['ADDED', { type: 'present', isAdded: true, meta: { ...carried, managedFields } }],
+    ['MODIFIED', { type: 'present', isAdded: false, meta: carried }],
+    ['DELETED', { type: 'deleted', meta: carried }],
+  ])('%s has the metadata that we read; who wrote what only when the object is new (P8)', (type, expected) => {
+    const object = { kind: 'PartialObjectMetadata', metadata: { ...meta, managedFields, generation: 3 } };
+    expect(watchLine(line(type, object))).toEqual(expected);
   });
 
   it('may be a bookmark; the one that ends the initial list says so', () => {

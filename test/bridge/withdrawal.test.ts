@@ -31,6 +31,8 @@ const lists = ({ cluster }: RuleScene) => cluster.count('list');
 describe('withdrawing a rule (P9)', () => {
   it('stops the injection at once: the label is off the rule, and nothing new is claimed', async () => {
     const begun = await scene();
+    await begun.labelled();
+    expect(begun.rule()?.metadata.labels?.[INJECTS_LABEL]).toBeDefined();
     await begun.deleteRule();
     expect(begun.rule()?.metadata.labels).toEqual({});
     expect(begun.rule()?.metadata.finalizers).toEqual([WITHDRAWAL_FINALIZER]);
@@ -40,6 +42,7 @@ describe('withdrawing a rule (P9)', () => {
     expect(begun.finalizers('a')).toEqual([ENTRY]);
     expect(begun.said('WithdrawalBlocked')).toBe('True Settling');
     expect(begun.said('Ready')).toBe('False Withdrawing');
+    expect(begun.said('FinalizerAtAdmission')).toBe('False NotLabelled');
     expect(lists(begun)).toBe(0);
   });
 
@@ -124,6 +127,7 @@ describe('withdrawing a rule (P9)', () => {
   it('touches nothing of others: entries, finalizers and labels stay', async () => {
     const begun = await scene();
     await begun.apply({}, OTHER);
+    await begun.labelled();
     await begun.create('d', { finalizers: ['a/b'] });
     begun.cluster.change(
       RULE,

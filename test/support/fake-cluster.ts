@@ -236,7 +236,10 @@ export class FakeCluster implements Cluster {
     const isOver = metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
     if (isOver) this.#objects.delete(key);
     else this.#objects.set(key, stored);
-    const frame = { type: isOver ? ('deleted' as const) : ('present' as const), meta: stored.metadata };
+    const { metadata: meta } = stored;
+    const frame: Happening['frame'] = isOver
+      ? { type: 'deleted', meta }
+      : { type: 'present', meta, isAdded: before === undefined };
     this.#past.push({ version: this.#version, type: typeOf(kind), frame });
     for (const wake of [...this.#watchers]) wake();
     return structuredClone(stored);

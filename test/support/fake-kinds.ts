@@ -2,6 +2,7 @@
  * The kinds that the tests of rules are about, and a Kinds port over plain data: what is served, which rights are lacking,
  * and what asking throws.
  */
+import { POLICIES } from '../../bridge/at-admission.ts';
 import { kindKey } from '../../bridge/kind-key.ts';
 import type { KindFacts, KindRef, Kinds, ListedKind } from '../../bridge/ports.ts';
 import { BUCKETS } from './bridge-builders.ts';
@@ -13,7 +14,7 @@ export const CONFIG_MAPS: KindRef = { group: '', version: 'v1', resource: 'confi
 /** The fake port. */
 export class FakeKinds implements Kinds {
   readonly served = new Map<string, KindFacts>(
-    [BUCKETS, VOLUMES, CONFIG_MAPS, { group: '', version: 'v1', resource: 'namespaces' }].map((kind) => [
+    [BUCKETS, VOLUMES, CONFIG_MAPS, POLICIES, { group: '', version: 'v1', resource: 'namespaces' }].map((kind) => [
       kindKey(kind),
       { kind: kind.resource, namespaced: kind.resource !== 'namespaces' },
     ]),

@@ -9,6 +9,8 @@ import { createMetrics } from '../../bridge/metrics.ts';
 import type { KindRef, KubeObject, Lease, ListedKind } from '../../bridge/ports.ts';
 import { RuleBook } from '../../bridge/rule-book.ts';
 import { type RuleKeeper, startRuleKeeper } from '../../bridge/rule-keeper.ts';
+import { STATUS_EVERY_MS } from '../../bridge/rule-status.ts';
+import { SERVED_MS } from '../../bridge/serving.ts';
 import { statusOf, TEARDOWN_RULES, type WrittenCondition } from '../../bridge/teardown-rules.ts';
 import { CLUSTER_UID, HANDLER, keptLog, RULE, resultBody, SENDER, type SpecChanges } from './bridge-builders.ts';
 import { FakeCluster, type NewObject } from './fake-cluster.ts';
@@ -66,6 +68,7 @@ export class RuleScene {
     keeper = startRuleKeeper({
       ...{ ...shared, kinds, book, census: createCensus(cluster), hasHandler: (name) => scene.handlers.has(name) },
       ...{ isWatching: bridge.isWatching, pendings: bridge.pendings, release: bridge.release },
+      ...{ births: bridge.births, serving: bridge.serving },
     });
     scene.#running = { bridge, keeper };
     scene.#bookmark();
@@ -95,6 +98,11 @@ export class RuleScene {
     if (this.rule(name) === undefined) this.cluster.create({ name, uid, kind: TEARDOWN_RULES, spec });
     else this.cluster.change(name, (object) => ({ ...object, spec }), TEARDOWN_RULES);
     await this.clock.advance(2_000);
+  }
+
+  /** Lets so much time pass that the rules in force have their label, and a condition that nothing new has changed. */
+  async labelled(): Promise<void> {
+    await this.clock.advance(SERVED_MS + STATUS_EVERY_MS);
   }
 
   /** Somebody takes all finalizers off a rule, ours too, and deletes it. */

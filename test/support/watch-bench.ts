@@ -68,6 +68,11 @@ export function present(name: string, resourceVersion: string): WatchFrame {
   return { type: 'present', meta: metaOf({ name, uid: `uid-${name}`, resourceVersion }) };
 }
 
+/** An object shown as it is added: to the list, or to the world. */
+export function added(name: string, resourceVersion: string): WatchFrame {
+  return { type: 'present', isAdded: true, meta: metaOf({ name, uid: `uid-${name}`, resourceVersion }) };
+}
+
 /** A watcher and its world. */
 export class WatchBench implements Sink {
   readonly clock = new ManualClock();
@@ -135,8 +140,8 @@ export class WatchBench implements Sink {
   listing(_kind: KindRef): void {
     this.seen.push('listing');
   }
-  present(_kind: KindRef, { name, resourceVersion }: ObjectMeta): void {
-    this.seen.push(`present ${name}@${resourceVersion}`);
+  present(_kind: KindRef, { name, resourceVersion }: ObjectMeta, isNew: boolean): void {
+    this.seen.push(`${isNew ? 'new' : 'present'} ${name}@${resourceVersion}`);
   }
   deleted(_kind: KindRef, { name }: ObjectMeta): void {
     this.seen.push(`deleted ${name}`);
