@@ -1,10 +1,10 @@
 /*
- * Entries at birth under load: no object slips through between its creation and its deletion, and rules of other kinds cost
- * a create nothing: by the API server's own count of tests, and by the CPU that it takes, as a ratio within one run.
+ * What entries at birth cost: rules of other kinds cost a create nothing, by the API server's own count of tests, and by
+ * the CPU that it takes, as a ratio within one run. What becomes of objects under load is in admission-burst.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { collectionOf, configMaps, type TestKind } from '../support/admission-kinds.ts';
+import { configMaps, type TestKind } from '../support/admission-kinds.ts';
 import { type AdmissionScene, repeat, startAdmissionScene } from '../support/admission-scene.ts';
 import { sharedKube } from '../support/e2e.ts';
 
@@ -33,36 +33,6 @@ afterAll(async () => {
 });
 
 const labels = { site: SITE };
-const path = () => collectionOf(configMaps, SITE);
-const listed = z.object({
-  items: z.array(
-    z.object({
-      metadata: z.object({
-        deletionTimestamp: z.optional(z.string()),
-        finalizers: z.optional(z.array(z.string())),
-      }),
-    }),
-  ),
-});
-
-describe('objects that are deleted as soon as they are created, with no bridge running', () => {
-  it('all 1,000 carry the entry and stay', async () => {
-    const COUNT = 1000;
-    await repeat(COUNT, async (index) => {
-      const name = `brief-${index}`;
-      const { status } = await scene.create(configMaps, { name, labels });
-      expect(status).toBe(201);
-      expect((await kube.request('DELETE', `${path()}/${name}`)).status).toBe(200);
-    });
-
-    const { items } = z.parse(listed, (await kube.request('GET', path())).body);
-
-    const held = items.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
-    expect(held).toHaveLength(COUNT);
-    const entry = scene.entry(`${SITE}-configmaps`);
-    expect(held.filter(({ metadata }) => metadata.finalizers?.join() !== entry)).toEqual([]);
-  });
-});
 
 /** Rules that were tested against an object, and seconds of CPU. */
 interface Cost {

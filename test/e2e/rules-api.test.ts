@@ -3,7 +3,6 @@
  * What a rule says of itself is read as kubectl shows it. The tests run side by side.
  */
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
-import { injectsLabel } from '../../bridge/injects.ts';
 import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
 import { sumOf } from '../support/metrics-page.ts';
 import { logFailures, startSite, type TestSite } from '../support/site.ts';
@@ -59,7 +58,8 @@ describe.concurrent('a rule that is applied', () => {
     const { status, metadata } = await rules.ready('api-team').then(() => rules.found('api-team'));
 
     const said = status.conditions.map(({ type, status: is, reason }) => [type, is, reason]);
-    expect(said.sort()).toEqual([
+    // What is said of entries at birth depends on the time that the kind was served, and never makes a rule not ready.
+    expect(said.filter(([type]) => type !== 'FinalizerAtAdmission').sort()).toEqual([
       ['Accepted', 'True', 'Accepted'],
       ['Permitted', 'True', 'Permitted'],
       ['Ready', 'True', 'Ready'],
@@ -67,8 +67,6 @@ describe.concurrent('a rule that is applied', () => {
     ]);
     expect(status.observedGeneration).toBe(metadata.generation);
     expect(metadata.finalizers).toEqual(['finalizer-bridge.dev/withdrawal']);
-    const injects = injectsLabel({ group: site.group, resource: 'buckets' });
-    expect(metadata.labels).toEqual({ 'finalizer-bridge.dev/injects': injects });
     const made = await buckets.create('logs', { rule: 'api-team' });
     await buckets.delete(made.name);
     await buckets.gone(made.name);
