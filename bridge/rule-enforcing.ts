@@ -36,11 +36,7 @@ export interface EnforcingOptions extends StatusOptions {
 }
 
 /** Puts a live rule's latest generation, or the last accepted one, in force, and says so; resolves to when to look again. */
-export async function enforce(
-  options: EnforcingOptions,
-  object: KubeObject,
-  judgement: Judgement,
-): Promise<number> {
+export async function enforce(options: EnforcingOptions, object: KubeObject, judgement: Judgement): Promise<number> {
   const { book, clock, lease, serving } = options;
   const { name } = object.metadata;
   apply(book, object, judgement);

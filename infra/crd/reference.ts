@@ -3,6 +3,7 @@
  * the functions that expressions have. Used by files.ts.
  */
 import { stringify } from 'yaml';
+import { AT_ADMISSION, RACE } from '../../bridge/at-admission.ts';
 import { ACCEPTANCES, REFUSALS } from '../../bridge/rule-facts.ts';
 import { ruleSchema } from './definition.ts';
 import { exampleObject, expressionNotes, functionFacts, stricterThanTheServer } from './expressions.ts';
@@ -171,7 +172,29 @@ ${acceptedTable()}
 
 ## Status
 
-${fieldTable(status, 'status')}`;
+${fieldTable(status, 'status')}
+
+${atBirthPart()}`;
+}
+
+function atBirthPart(): string {
+  const rows = Object.entries(AT_ADMISSION).map(
+    ([reason, { status, meaning }]) => `| \`${status}\` | \`${reason}\` | ${cell(meaning)} |`,
+  );
+  return `## The entry at birth
+
+Where the API server serves \`MutatingAdmissionPolicy\` v1 (Kubernetes 1.36), and the policy that is installed with the bridge has
+a binding for the rule's kind, objects carry the entry from their first moment. Everywhere else, and on objects that are
+older than the rule, the bridge puts it on as soon as it sees them.
+${RACE}
+
+The condition \`FinalizerAtAdmission\` says which of the two it is. The bridge has no right on policies: it looks at new
+objects as they come, and at their \`managedFields\`, as an entry that comes from the policy has no owner there. What it
+has seen last stands until it sees another. The condition never makes a rule not ready.
+
+| status | reason | meaning |
+|---|---|---|
+${rows.join('\n')}`;
 }
 
 function expressionsPart(): string {
