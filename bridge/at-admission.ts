@@ -72,15 +72,10 @@ export function atAdmission(facts: AtAdmissionFacts): Condition | undefined {
   if (!isLabelled) return condition('NotLabelled');
   if (sight !== undefined) return condition(sight, sight === 'NotInjected' ? [whyNotInjected(facts)] : []);
   // Seen by an earlier process: so it is until something new is seen.
-  if (written !== undefined && isSight(written.reason)) {
-    const { reason, message } = { ...written, reason: written.reason };
-    return { type: 'FinalizerAtAdmission', status: AT_ADMISSION[reason].status, reason, message };
-  }
-  return condition('NothingCreatedYet');
-}
-
-function isSight(reason: string): reason is Sight {
-  return reason === 'Observed' || reason === 'NotInjected';
+  const { reason, message = '' } = written ?? {};
+  return reason === 'Observed' || reason === 'NotInjected'
+    ? { type: 'FinalizerAtAdmission', status: AT_ADMISSION[reason].status, reason, message }
+    : condition('NothingCreatedYet');
 }
 
 function condition(reason: keyof typeof AT_ADMISSION, more: readonly string[] = []): Condition {

@@ -52,11 +52,11 @@ export class Births {
     return this.#labelled.get(name)?.sight;
   }
 
-  /** Whose entries other than the rule's own come at birth. */
-  neighboursOf(name: string, match: Rule['match']): Neighbours {
+  /** Whose entries come at birth, for a rule whose own do not. */
+  neighboursOf(match: Rule['match']): Neighbours {
     const kind = kindName(match);
-    const observed = [...this.#labelled].filter(([other, { sight }]) => other !== name && sight === 'Observed');
-    if (observed.some(([, one]) => one.kind === kind)) return 'SameKind';
+    const observed = [...this.#labelled.values()].filter(({ sight }) => sight === 'Observed');
+    if (observed.some((one) => one.kind === kind)) return 'SameKind';
     return observed.length > 0 ? 'OtherKinds' : 'None';
   }
 }

@@ -108,7 +108,7 @@ async function conditionsAtAdmission(
     isServed: await isPolicyServed(),
     isLabelled: labelled !== undefined,
     sight: births.sightOf(name),
-    neighbours: labelled === undefined ? 'None' : births.neighboursOf(name, labelled.match),
+    neighbours: labelled === undefined ? 'None' : births.neighboursOf(labelled.match),
     kind: labelled === undefined ? '' : kindName(labelled.match),
     written: statusOf(object).conditions?.find(({ type }) => type === 'FinalizerAtAdmission'),
   });

@@ -104,6 +104,27 @@ describe('the condition FinalizerAtAdmission', () => {
     expect(scene.condition(SAID)?.message).toContain('the policy seems to have no binding for buckets');
   });
 
+  it('stays as it was for an object that shows nothing', async () => {
+    const scene = await labelled();
+    await born(scene, 'a', false);
+    await shown(scene);
+    await born(scene, 'restored', true, { managedFields: [] });
+    await shown(scene);
+    expect(scene.said(SAID)).toBe('False NotInjected');
+  });
+
+  it('is forgotten with the label: what was seen before says nothing of afterwards', async () => {
+    const scene = await labelled();
+    await born(scene, 'a', true);
+    await shown(scene);
+    await scene.apply({ target: { bucket: 'object.spec.' } });
+    await shown(scene);
+    expect(scene.said(SAID)).toBe('False NotLabelled');
+    await scene.apply();
+    await shown(scene);
+    expect(scene.said(SAID)).toBe('Unknown NothingCreatedYet');
+  });
+
   it('stands over a restart until something new is seen', async () => {
     const first = await labelled();
     await born(first, 'a', true);
@@ -164,6 +185,21 @@ describe('the condition FinalizerAtAdmission', () => {
     }
     expect(writes() - before).toBeGreaterThan(0);
     expect(writes() - before).toBeLessThanOrEqual(7);
+  });
+
+  it('counts from the label, not from when another bridge might have set it', async () => {
+    const scene = await RuleScene.start({
+      prepare: (begun) => {
+        begun.holdsLease = false;
+      },
+    });
+    await scene.apply();
+    await scene.labelled();
+    await born(scene, 'a', false);
+    scene.holdsLease = true;
+    await scene.clock.advance(RECHECK_MS);
+    expect(scene.finalizers('a')).toEqual([ENTRY]);
+    expect(scene.said(SAID)).toBe('Unknown NothingCreatedYet');
   });
 
   it('is known to a bridge without the lease as well, which writes it once it has the lease', async () => {

@@ -99,6 +99,26 @@ describe('the label by which the admission policy finds a rule', () => {
     expect(scene.said(SAID)).toBe('Unknown NothingCreatedYet');
   });
 
+  it('waits anew after a break that only discovery has shown, and for a kind that nobody watched for a while', async () => {
+    const scene = await labelled();
+    scene.kinds.served.delete(kindKey(BUCKETS));
+    await scene.clock.advance(RECHECK_MS);
+    expect(labelOf(scene)).toBeUndefined();
+    scene.kinds.served.set(kindKey(BUCKETS), { kind: 'Bucket', namespaced: true });
+    await scene.clock.advance(SERVED_MS / 2);
+    expect(scene.said('Ready')).toBe('True Ready');
+    expect(labelOf(scene)).toBeUndefined();
+    await scene.labelled();
+    expect(labelOf(scene)).toBe(VALUE);
+
+    scene.forceDelete();
+    await scene.clock.advance(2_000);
+    await scene.apply({}, OTHER);
+    expect(labelOf(scene, OTHER)).toBeUndefined();
+    await scene.labelled();
+    expect(labelOf(scene, OTHER)).toBe(VALUE);
+  });
+
   it('comes off also for a break that only the watch has met', async () => {
     const scene = await labelled();
     scene.cluster.refused.set(KIND, 404);

@@ -138,6 +138,18 @@ describe('a status', () => {
     expect(status()).toMatchObject({ pending: 1, conditions: [{ status: 'False' }] });
   });
 
+  it('in which only the word on new objects changed is written once in a while: each of them may change it', async () => {
+    const { clock, cluster, write } = bench();
+    const seen = (reason: string): Condition => ({ ...READY, type: 'FinalizerAtAdmission', reason });
+    await write(READY, seen('Observed'));
+    await clock.advance(4_000);
+    expect(await write(READY, seen('NotInjected'))).toBe(START + STATUS_EVERY_MS);
+    expect(cluster.count('patch')).toBe(1);
+    await clock.advance(STATUS_EVERY_MS - 4_000);
+    expect(await write(READY, seen('NotInjected'))).toBeUndefined();
+    expect(cluster.count('patch')).toBe(2);
+  });
+
   it('keeps what is not ours to change here: the budget', async () => {
     const { cluster, write, status } = bench();
     const budget = { reservations: [{ time: stamp(START), size: 5 }] };
