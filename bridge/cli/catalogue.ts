@@ -15,6 +15,12 @@ export interface ServedKind extends KindRef {
   readonly listable: boolean;
 }
 
+/** All that is served, and the groups whose own server does not answer: nobody can tell what is in them. */
+export interface Discovery {
+  readonly kinds: readonly ServedKind[];
+  readonly unreachable: readonly string[];
+}
+
 /** What is served. Throws ApiError. */
 export interface Catalogue {
   kinds(): Promise<readonly ServedKind[]>;
@@ -34,12 +40,24 @@ const aggregated = z.object({
   items: z.array(
     z.object({
       metadata: z.object({ name: z.optional(z.string()) }),
-      versions: z.array(z.object({ version: z.string(), resources: z.optional(z.array(resourceEntry)) })),
+      versions: z.array(
+        z.object({
+          version: z.string(),
+          resources: z.optional(z.array(resourceEntry)),
+          freshness: z.optional(z.string()),
+        }),
+      ),
     }),
   ),
 });
 const groupList = z.object({
-  groups: z.array(z.object({ name: z.string(), preferredVersion: z.optional(z.object({ version: z.string() })) })),
+  groups: z.array(
+    z.object({
+      name: z.string(),
+      versions: z.array(z.object({ version: z.string() })),
+      preferredVersion: z.optional(z.object({ version: z.string() })),
+    }),
+  ),
 });
 const resourceList = z.object({
   resources: z.array(
@@ -57,16 +75,17 @@ const resourceList = z.object({
 /** The catalogue of an API server, asked for once. */
 export function createCatalogue(http: Http): Catalogue {
   let asked: Promise<readonly ServedKind[]> | undefined;
-  return { kinds: () => (asked ??= discover(http)) };
+  return { kinds: () => (asked ??= discover(http).then(({ kinds }) => kinds)) };
 }
 
-async function discover(http: Http): Promise<readonly ServedKind[]> {
+/** Asks anew. Throws ApiError. */
+export async function discover(http: Http): Promise<Discovery> {
   const [core, groups] = await Promise.all([ask(http, '/api'), ask(http, '/apis')]);
   const [coreKinds, groupKinds] = await Promise.all([
-    aggregatedKinds(core) ?? legacyKinds(http, { group: '', version: 'v1' }),
+    aggregatedKinds(core) ?? legacyGroup(http, '', ['v1']),
     aggregatedKinds(groups) ?? legacyGroups(http, groups),
   ]);
-  return [...coreKinds, ...groupKinds];
+  return joined([coreKinds, groupKinds]);
 }
 
 async function ask(http: Http, path: string): Promise<unknown> {
@@ -76,48 +95,63 @@ async function ask(http: Http, path: string): Promise<unknown> {
   return decoded(call, answer, (body) => body);
 }
 
-function aggregatedKinds(body: unknown): readonly ServedKind[] | undefined {
+function joined(parts: readonly Discovery[]): Discovery {
+  return {
+    kinds: parts.flatMap(({ kinds }) => kinds),
+    unreachable: parts.flatMap(({ unreachable }) => unreachable),
+  };
+}
+
+function aggregatedKinds(body: unknown): Discovery | undefined {
   const parsed = aggregated.safeParse(body);
   if (!parsed.success) return undefined;
-  return parsed.data.items.flatMap(({ metadata, versions }) => {
-    const seen = new Set<string>();
-    // Versions come in the order of preference; a resource counts in the first that has it.
-    return versions.flatMap(({ version, resources = [] }) =>
-      resources.flatMap(
-        ({ resource, responseKind, scope, singularResource, shortNames = [], verbs = [] }): ServedKind[] => {
-          if (seen.has(resource)) return [];
-          seen.add(resource);
-          const names = { kind: responseKind?.kind ?? '', singular: singularResource ?? '', shortNames };
-          return [
-            {
-              group: metadata.name ?? '',
-              version,
-              resource,
-              ...names,
-              namespaced: scope === 'Namespaced',
-              listable: verbs.includes('list'),
-            },
-          ];
-        },
-      ),
+  const groups = parsed.data.items.map(({ metadata: { name: group = '' }, versions }): Discovery => {
+    const kinds = versions.flatMap(({ version, resources = [] }) =>
+      resources.map(({ resource, responseKind, scope, singularResource, shortNames = [], verbs = [] }): ServedKind => {
+        const names = { kind: responseKind?.kind ?? '', singular: singularResource ?? '', shortNames };
+        const listable = verbs.includes('list');
+        return { group, version, resource, ...names, namespaced: scope === 'Namespaced', listable };
+      }),
     );
+    const isAway = versions.some(({ freshness, resources = [] }) => freshness === 'Stale' && resources.length === 0);
+    return { kinds: firstOfEach(kinds), unreachable: isAway ? [group] : [] };
   });
+  return joined(groups);
 }
 
-async function legacyGroups(http: Http, body: unknown): Promise<readonly ServedKind[]> {
+/** Versions come in the order of preference; a resource counts in the first that has it. */
+function firstOfEach(kinds: readonly ServedKind[]): readonly ServedKind[] {
+  const seen = new Set<string>();
+  return kinds.filter(({ resource }) => !seen.has(resource) && seen.add(resource));
+}
+
+async function legacyGroups(http: Http, body: unknown): Promise<Discovery> {
   const { groups } = groupList.parse(body);
-  const preferred = groups.flatMap(({ name, preferredVersion }) =>
-    preferredVersion === undefined ? [] : [{ group: name, version: preferredVersion.version }],
-  );
-  return (await Promise.all(preferred.map((one) => legacyKinds(http, one)))).flat();
+  const asked = groups.map(({ name, versions, preferredVersion }) => {
+    const all = versions.map(({ version }) => version);
+    return legacyGroup(http, name, [...new Set([preferredVersion?.version ?? all[0] ?? '', ...all])]);
+  });
+  return joined(await Promise.all(asked));
 }
 
-async function legacyKinds(http: Http, { group, version }: Omit<KindRef, 'resource'>): Promise<readonly ServedKind[]> {
+async function legacyGroup(http: Http, group: string, versions: readonly string[]): Promise<Discovery> {
+  const answers = await Promise.all(versions.map((version) => legacyKinds(http, { group, version })));
+  return {
+    kinds: firstOfEach(answers.flatMap((kinds) => kinds ?? [])),
+    unreachable: answers.includes(undefined) ? [group] : [],
+  };
+}
+
+/** undefined: the group's own server is away; the others can be named. */
+async function legacyKinds(
+  http: Http,
+  { group, version }: Omit<KindRef, 'resource'>,
+): Promise<readonly ServedKind[] | undefined> {
   const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
   const call: Call = { method: 'GET', path, doing: `discovering ${path}` };
   const answer = await http.ask(call);
-  // A group whose own server is away is not there to be named; the others are.
-  if (answer.status === 404 || answer.status === 503) return [];
+  if (answer.status === 404) return [];
+  if (answer.status === 503) return undefined;
   if (answer.status !== 200) throw refusal(call, answer);
   const { resources } = decoded(call, answer, (text) => resourceList.parse(text));
   return resources

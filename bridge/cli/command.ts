@@ -7,6 +7,7 @@ import type { Command as Usage } from 'commander';
 import * as z from 'zod/mini';
 import type { Clock, Cluster, Kinds } from '../ports.ts';
 import type { Catalogue } from './catalogue.ts';
+import type { DrainApi } from './drain/api.ts';
 
 /**
  * Exit codes. `ok`: done, or all is well. `failed`: it could not be done, or is not clean (`status` found something held,
@@ -36,6 +37,7 @@ export interface World {
   readonly cluster: Cluster;
   readonly kinds: Kinds;
   readonly catalogue: Catalogue;
+  readonly drainApi: DrainApi;
   /** Of --namespace, else of the context, else `default`. */
   readonly namespace: string;
   /** Whether --namespace was given. */

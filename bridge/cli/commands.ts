@@ -5,10 +5,11 @@
 import { adopt } from './adopt.ts';
 import { approve } from './approve.ts';
 import type { Command } from './command.ts';
+import { drain } from './drain.ts';
 import { explain } from './explain.ts';
 import { release } from './release.ts';
 import { retry } from './retry.ts';
 import { status } from './status.ts';
 
 /** All commands. */
-export const commands: readonly Command[] = [status, explain, retry, release, approve, adopt];
+export const commands: readonly Command[] = [status, explain, retry, release, approve, adopt, drain];

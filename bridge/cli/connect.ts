@@ -10,6 +10,7 @@ import { createKinds } from '../cluster-kinds.ts';
 import type { Clock } from '../ports.ts';
 import { createCatalogue } from './catalogue.ts';
 import { misused, type World } from './command.ts';
+import { createDrainApi } from './drain/http.ts';
 import type { Flags } from './program.ts';
 
 /** How writes of the command line are signed in managedFields, and its Events. */
@@ -28,6 +29,7 @@ export function connect(flags: Flags, clock: Clock): World {
     cluster: createCluster({ http, clock, identity: FIELD_MANAGER, fieldManager: FIELD_MANAGER }),
     kinds: createKinds(http),
     catalogue: createCatalogue(http),
+    drainApi: createDrainApi(http),
     namespace: namespace ?? config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
     isNamespaceGiven: namespace !== undefined,
   };

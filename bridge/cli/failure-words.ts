@@ -50,3 +50,9 @@ function rootOf(error: unknown): unknown {
   if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
   return error instanceof Error && error.cause !== undefined ? rootOf(error.cause) : error;
 }
+
+/** A write that was refused although nothing had moved: somebody did not want it. `body` is the server's answer. */
+export function refused(doing: string, body: string | undefined): Failure {
+  const words = body === undefined ? '' : `: ${serverWords(new ApiError(body, 422, { body }))}`;
+  return new Failure(`${doing}: the API server refuses it${words}`);
+}

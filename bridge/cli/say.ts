@@ -3,9 +3,9 @@
  * that was looked at, tried again when the object has moved. Called by retry, release and approve.
  */
 import { entryOf, guards, hasEntry } from '../finalizer.ts';
-import { ApiError, type ObjectMeta, type PatchOperation } from '../ports.ts';
+import type { ObjectMeta, PatchOperation } from '../ports.ts';
 import { type Context, Failure } from './command.ts';
-import { serverWords } from './failure-words.ts';
+import { refused } from './failure-words.ts';
 import type { Subject } from './subject.ts';
 
 const ROUNDS_MAX = 5;
@@ -34,12 +34,6 @@ export async function sayWord({ cluster }: Context, subject: Subject, word: Word
     meta = now;
   }
   throw new Failure(`${word.doing} ${name}: it keeps changing; try again`);
-}
-
-/** Nothing had moved, so it was the write itself that somebody did not want. */
-function refused(doing: string, body: string | undefined): Failure {
-  const words = body === undefined ? '' : `: ${serverWords(new ApiError(body, 422, { body }))}`;
-  return new Failure(`${doing}: the API server refuses it${words}`);
 }
 
 /** Sets annotations on exactly the object that was read; others are not touched. */

@@ -5,10 +5,12 @@
 import type { Catalogue, ServedKind } from '../../bridge/cli/catalogue.ts';
 import type { Command, Exit } from '../../bridge/cli/command.ts';
 import { commands as allCommands } from '../../bridge/cli/commands.ts';
+import type { DrainApi } from '../../bridge/cli/drain/api.ts';
 import { type Flags, runProgram } from '../../bridge/cli/program.ts';
 import type { Clock } from '../../bridge/ports.ts';
 import { TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
 import { BUCKETS } from './bridge-builders.ts';
+import { fakeDrainApi } from './drain-scene.ts';
 import { FakeCluster } from './fake-cluster.ts';
 import { CONFIG_MAPS, FakeKinds, VOLUMES } from './fake-kinds.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -44,6 +46,7 @@ export class CommandLine {
   readonly cluster: FakeCluster;
   readonly kinds = new FakeKinds();
   served = SERVED;
+  readonly drainApi: DrainApi;
   commands: readonly Command[] = allCommands;
   /** What a person types when asked; undefined: nobody is there. */
   answers: string[] | undefined;
@@ -56,6 +59,7 @@ export class CommandLine {
   constructor(world?: { readonly clock: ManualClock; readonly cluster: FakeCluster }) {
     this.clock = world?.clock ?? new ManualClock();
     this.cluster = world?.cluster ?? new FakeCluster(() => this.clock.now());
+    this.drainApi = fakeDrainApi(this.cluster, this.clock, () => this.served);
   }
 
   /** Runs a line, its words separated by blanks. */
@@ -83,8 +87,8 @@ export class CommandLine {
     this.flags = flags;
     const catalogue: Catalogue = { kinds: async () => this.served };
     const { namespace = 'team-a' } = flags;
-    const { cluster, kinds } = this;
-    return { cluster, kinds, catalogue, namespace, isNamespaceGiven: flags.namespace !== undefined };
+    const { cluster, kinds, drainApi } = this;
+    return { cluster, kinds, catalogue, drainApi, namespace, isNamespaceGiven: flags.namespace !== undefined };
   }
 }
 

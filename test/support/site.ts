@@ -22,6 +22,8 @@ import { bucketKind, type Rules, ruleFor } from './site-kind.ts';
 import { startTripwire, type Tripwire } from './tripwire.ts';
 
 export interface SiteOptions {
+  /** An API server of the file's own, for what is the whole cluster's; the run's unless told. */
+  readonly kube?: KubeClient;
   /** A short DNS label; everything of this site carries it. */
   readonly name: string;
   readonly handlers?: readonly string[];
@@ -95,14 +97,21 @@ export async function startSite(options: SiteOptions): Promise<TestSite> {
 }
 
 async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise<TestSite> {
-  const { name, handlers = ['s3-bucket'], tripwires = false, bundled = false, ...layout } = options;
+  const {
+    name,
+    handlers = ['s3-bucket'],
+    tripwires = false,
+    bundled = false,
+    kube = sharedKube(),
+    ...layout
+  } = options;
   const keep = <T extends { stop(): Promise<void> }>(started: T): T => {
     stack.defer(() => started.stop());
     return started;
   };
   const folder = await mkdtemp(join(tmpdir(), 'finalizer-bridge-site-'));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
-  const [kube, cloud] = [sharedKube(), sharedCloud()];
+  const cloud = sharedCloud();
   stack.defer(() => kube.close());
   const s3 = cloud.s3();
   stack.defer(async () => s3.destroy());

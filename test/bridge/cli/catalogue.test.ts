@@ -3,7 +3,7 @@
  * discovery aggregated, group by group where it has not. Answers by hand, in the shapes that API servers give.
  */
 import { describe, expect, it } from 'vitest';
-import { createCatalogue, kindNamed, type ServedKind } from '../../../bridge/cli/catalogue.ts';
+import { createCatalogue, discover, kindNamed, type ServedKind } from '../../../bridge/cli/catalogue.ts';
 import type { Call, Http } from '../../../bridge/cluster-http.ts';
 import { SERVED } from '../../support/command-line.ts';
 
@@ -20,7 +20,7 @@ function httpOver(answers: Readonly<Record<string, unknown>>) {
       throw new Error('nothing is streamed here');
     },
   };
-  return { calls, catalogue: createCatalogue(http) };
+  return { calls, http, catalogue: createCatalogue(http) };
 }
 
 const entry = (resource: string, kind: string, scope = 'Namespaced') => ({
@@ -69,7 +69,7 @@ describe('a word for a kind', () => {
 
 describe('discovery', () => {
   it('takes two calls where it is aggregated, and each kind in the first version that has it', async () => {
-    const { calls, catalogue } = httpOver({
+    const { calls, http, catalogue } = httpOver({
       '/api': aggregated([
         { metadata: { creationTimestamp: null }, versions: [{ version: 'v1', resources: [entry('pods', 'Pod')] }] },
       ]),
@@ -99,20 +99,28 @@ describe('discovery', () => {
     ]);
     await catalogue.kinds();
     expect(calls.map(({ path }) => path)).toEqual(['/api', '/apis']);
+    // What the version that is away has besides, nobody can tell.
+    expect((await discover(http)).unreachable).toEqual(['apps']);
   });
 
-  it('asks group by group where it is not, and leaves out a group whose server is away', async () => {
+  it('asks group by group where it is not, and names a group whose server is away', async () => {
     const resource = (name: string) => ({ name, kind: 'X', namespaced: true, singularName: 'x', shortNames: ['y'] });
-    const group = (name: string) => ({ name, preferredVersion: { groupVersion: `${name}/v1`, version: 'v1' } });
-    const { catalogue } = httpOver({
+    const group = (name: string, ...versions: string[]) => ({
+      ...{ name, versions: versions.map((version) => ({ version })) },
+      preferredVersion: { groupVersion: `${name}/v1`, version: 'v1' },
+    });
+    const { http } = httpOver({
       '/api': { kind: 'APIVersions', versions: ['v1'] },
       '/api/v1': { kind: 'APIResourceList', resources: [resource('pods'), resource('pods/log')] },
-      '/apis': { kind: 'APIGroupList', groups: [group('apps'), group('away')] },
+      '/apis': { kind: 'APIGroupList', groups: [group('apps', 'v2', 'v1'), group('away', 'v1')] },
       '/apis/apps/v1': { kind: 'APIResourceList', resources: [resource('things')] },
+      '/apis/apps/v2': { kind: 'APIResourceList', resources: [resource('things'), resource('news')] },
       '/apis/away/v1': 503,
     });
-    const names = (await catalogue.kinds()).map((kind) => `${kind.resource}.${kind.group}`);
-    expect(names).toEqual(['pods.', 'things.apps']);
+    const { kinds, unreachable } = await discover(http);
+    const names = kinds.map(({ resource: plural, group: of, version }) => `${plural}.${version}.${of}`);
+    expect(names).toEqual(['pods.v1.', 'things.v1.apps', 'news.v2.apps']);
+    expect(unreachable).toEqual(['away']);
   });
 
   it('that may not be asked for throws, and says what was asked', async () => {

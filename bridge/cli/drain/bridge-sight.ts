@@ -1,0 +1,103 @@
+/*
+ * Whether a bridge runs, seen by the Lease that its leader renews. No clocks are compared: a lease is held by somebody for
+ * as long as its renewTime is seen to move, as other candidates for it judge. Where it cannot be read nobody knows, unless
+ * a person says so; a lease that moves is believed more than a person. Asked by run.ts at every look.
+ */
+import * as z from 'zod/mini';
+import { explain } from '../../log.ts';
+import type { Clock, Cluster, ObjectPath } from '../../ports.ts';
+
+/** Where the leader's Lease stands. */
+export const LEADER_LEASE: ObjectPath = {
+  ...{ group: 'coordination.k8s.io', version: 'v1', resource: 'leases' },
+  ...{ namespace: 'kube-system', name: 'finalizer-bridge' },
+};
+/** A lease that says nothing about itself. */
+const DURATION_DEFAULT_S = 15;
+/** Room for a renewal that is late. */
+const LATE_MS = 5_000;
+
+/**
+ * Whether a bridge runs. `lastAlive`, in ms since the epoch: none sent anything later; undefined when that is not known.
+ */
+export type BridgeState =
+  | { readonly state: 'up'; readonly who: string }
+  | { readonly state: 'gone'; readonly lastAlive: number | undefined }
+  | { readonly state: 'unknown'; readonly why: string };
+
+/** What a person says about it. `since`, in ms since the epoch. */
+export type BridgeSaid =
+  | { readonly said: 'nothing' }
+  | { readonly said: 'up' }
+  | { readonly said: 'gone'; readonly since: number | undefined };
+
+const leaseSchema = z.looseObject({
+  spec: z.object({
+    holderIdentity: z.nullish(z.string()),
+    leaseDurationSeconds: z.nullish(z.int()),
+    renewTime: z.nullish(z.string()),
+  }),
+});
+
+interface Seen {
+  readonly renewTime: string;
+  /** Monotonic ms. */
+  readonly at: number;
+  /** It was seen to change. */
+  readonly moved: boolean;
+}
+
+/** What looking needs. */
+export interface BridgeSightOptions {
+  readonly cluster: Pick<Cluster, 'get'>;
+  readonly clock: Clock;
+  readonly said: BridgeSaid;
+}
+
+/** Looks at the lease again and again. */
+export class BridgeSight {
+  readonly #options: BridgeSightOptions;
+  #seen: Seen | undefined;
+
+  constructor(options: BridgeSightOptions) {
+    this.#options = options;
+  }
+
+  /** Never throws: what cannot be read is not known. */
+  async look(): Promise<BridgeState> {
+    const { said } = this.#options;
+    const lease = await this.#lease();
+    if (lease.state === 'up' && this.#seen?.moved === true) return lease;
+    if (said.said === 'up') return { state: 'up', who: 'as was said' };
+    if (said.said === 'gone') {
+      const known = lease.state === 'gone' ? lease.lastAlive : undefined;
+      return { state: 'gone', lastAlive: said.since ?? known };
+    }
+    return lease;
+  }
+
+  async #lease(): Promise<BridgeState> {
+    try {
+      const object = await this.#options.cluster.get(LEADER_LEASE);
+      if (object === undefined) return { state: 'gone', lastAlive: undefined };
+      return this.#judge(leaseSchema.parse(object).spec);
+    } catch (error) {
+      return { state: 'unknown', why: `the lease of its leader cannot be read: ${explain(error)}` };
+    }
+  }
+
+  #judge({ holderIdentity, leaseDurationSeconds, renewTime }: z.output<typeof leaseSchema>['spec']): BridgeState {
+    const duration = (leaseDurationSeconds ?? DURATION_DEFAULT_S) * 1000;
+    if (!holderIdentity || !renewTime) {
+      return { state: 'gone', lastAlive: renewTime ? Date.parse(renewTime) + duration : undefined };
+    }
+    const now = this.#options.clock.monotonic();
+    if (this.#seen === undefined || this.#seen.renewTime !== renewTime) {
+      this.#seen = { renewTime, at: now, moved: this.#seen !== undefined };
+    }
+    // Until it has been looked at for long enough it counts as held: that is the careful side.
+    return now - this.#seen.at <= duration + LATE_MS
+      ? { state: 'up', who: holderIdentity }
+      : { state: 'gone', lastAlive: Date.parse(renewTime) + duration };
+  }
+}

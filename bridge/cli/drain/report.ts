@@ -1,0 +1,108 @@
+/*
+ * What a drain says to people: what is there before it begins, and what is left at the end, with the command that is next.
+ * Called by drain.ts and run.ts. Nothing is read here.
+ */
+import type { Release } from '../../words.ts';
+import { printable } from '../shell.ts';
+import { timeOf } from '../times.ts';
+import type { BridgeState } from './bridge-sight.ts';
+import type { Blocker, DrainEnd, Left } from './step.ts';
+import { nameOfCarrier, type Unseen } from './sweep.ts';
+
+/** Objects that are named one by one. */
+const NAMED_MAX = 50;
+
+/** What is known of the bridge. */
+export function bridgeWords(bridge: BridgeState): string {
+  switch (bridge.state) {
+    case 'up':
+      return `one runs (${bridge.who}), and is left to do what it can`;
+    case 'gone':
+      return 'none runs; this command does the withdrawal itself';
+    case 'unknown':
+      return `not known whether one runs: ${bridge.why}; say --bridge-gone if none does`;
+    default:
+      return bridge satisfies never;
+  }
+}
+
+/** One rule, or one entry without a rule, before the drain. */
+export interface Planned {
+  readonly rule: string;
+  readonly hasRule: boolean;
+  readonly live: number;
+  readonly deleting: number;
+  /** Of those being deleted the ones that would be released. */
+  readonly held: readonly Blocker[];
+}
+
+/** What will be done. */
+export function planLines(planned: readonly Planned[], bridge: BridgeState, release: Release): readonly string[] {
+  return [
+    `bridge: ${bridgeWords(bridge)}`,
+    ...planned.flatMap(({ rule, hasRule, live, deleting, held }) => [
+      `${hasRule ? 'rule' : 'entry without a rule'} ${rule}: on ${live} live objects, on ${deleting} that are being deleted`,
+      ...objectLines(held).map((line) => `  ${release === 'none' ? 'blocks' : 'to be released'}: ${line}`),
+    ]),
+    ...(release === 'now' ? ['released NOW: a teardown that was requested already may still happen'] : []),
+  ];
+}
+
+/** What is left, and what to do about it. */
+export function endLines(
+  { left, unseen }: DrainEnd,
+  { names, next }: { readonly names: readonly string[]; readonly next: string },
+): readonly string[] {
+  const notes = unseen.map(({ what, why }: Unseen) => `not looked at: ${what} (${why})`);
+  if (left.length === 0 && names.length > 0) return [`clean: nothing is left of ${names.join(', ')}`, ...notes];
+  if (left.length === 0) return ['clean: no rule is left, and nothing carries an entry', ...notes];
+  return [
+    `not clean: ${left.length} ${left.length === 1 ? 'rule is' : 'rules are'} left`,
+    ...left.flatMap(({ rule, step }) => [
+      `${rule}: ${step.why}`,
+      ...(step.state === 'blocked' ? objectLines(step.by).map((line) => `  ${line}`) : []),
+    ]),
+    ...notes,
+    `next: ${next}`,
+  ];
+}
+
+/** The command to run next. `line`: the one that was run, without a release. */
+export function nextLine({ left }: DrainEnd, line: string, release: Release): string {
+  const waits = left.flatMap(({ step }) => (step.state === 'blocked' ? (step.readyAt ?? []) : []));
+  if (release !== 'none' && waits.length > 0) {
+    return `${line} --release-held after ${timeOf(Math.max(...waits))}, or --release-held=now if a teardown may still happen`;
+  }
+  const isHeld = left.some(isHeldUp);
+  return isHeld && release === 'none'
+    ? `finish or mend these objects, or give them up with ${line} --release-held; then run it again`
+    : `mend what is said above, then ${line}`;
+}
+
+function isHeldUp({ step }: Left): boolean {
+  return step.state === 'blocked' && step.by.some(({ carrier }) => carrier.meta.deletionTimestamp !== undefined);
+}
+
+/** The same for programs. */
+export function endData({ left, unseen }: DrainEnd, next: string) {
+  return {
+    clean: left.length === 0,
+    left: left.map(({ rule, step }) => ({
+      rule,
+      why: step.why,
+      objects: (step.state === 'blocked' ? step.by : []).map(({ carrier, reason, message, target }) => ({
+        ...{ object: nameOfCarrier(carrier), uid: carrier.meta.uid, reason, message, target },
+      })),
+    })),
+    unseen,
+    ...(left.length === 0 ? {} : { next }),
+  };
+}
+
+function objectLines(blockers: readonly Blocker[]): readonly string[] {
+  const named = blockers.slice(0, NAMED_MAX).map(({ carrier, reason, message, target }) => {
+    return printable(`${nameOfCarrier(carrier)}: ${reason}: ${message}${target === undefined ? '' : `; ${target}`}`);
+  });
+  const more = blockers.length - named.length;
+  return more > 0 ? [...named, `and ${more} more`] : named;
+}

@@ -1,0 +1,80 @@
+/*
+ * Looks through kinds for objects that carry an entry of ours: metadata only, page by page, a few kinds at once. A sweep
+ * goes over every kind that can be listed, since a rule may be gone and its objects anywhere (K26, K33); a count goes over
+ * the kinds of one rule. Called by run.ts.
+ */
+import { rulesHolding } from '../../finalizer.ts';
+import { kindKey } from '../../kind-key.ts';
+import { listAll } from '../../listing.ts';
+import { explain } from '../../log.ts';
+import type { KindRef, ObjectMeta, ObjectPath } from '../../ports.ts';
+import { isRefusedKind } from '../../rule-facts.ts';
+import type { Discovery } from '../catalogue.ts';
+import type { DrainWorld } from './api.ts';
+import { atOnce } from './at-once.ts';
+
+const KINDS_AT_ONCE = 4;
+
+/** An object that carries an entry. */
+export interface Carrier {
+  readonly kind: KindRef;
+  readonly meta: ObjectMeta;
+}
+
+/** What was not looked at, and why. */
+export interface Unseen {
+  readonly what: string;
+  readonly why: string;
+}
+
+/** All that carries entries. */
+export interface Swept {
+  /** By the entry's rule. */
+  readonly carriers: ReadonlyMap<string, readonly Carrier[]>;
+  readonly unseen: readonly Unseen[];
+}
+
+/** Looks through every kind that rules may hold. Throws ApiError when not even the kinds can be told. */
+export async function sweep(world: DrainWorld): Promise<Swept & { readonly discovery: Discovery }> {
+  const discovery = await world.discover();
+  const kinds = discovery.kinds.filter((kind) => kind.listable && !isRefusedKind(kind));
+  const swept = await lookThrough(world, kinds);
+  const groups = discovery.unreachable.map((what) => ({ what, why: 'its API server does not answer' }));
+  return { ...swept, unseen: [...groups, ...swept.unseen], discovery };
+}
+
+/** Looks through some kinds. What cannot be listed is said; the others are looked at (P10). */
+export async function lookThrough(world: Pick<DrainWorld, 'cluster'>, kinds: readonly KindRef[]): Promise<Swept> {
+  const found = new Map<string, Map<string, Carrier>>();
+  const unseen: Unseen[] = [];
+  const look = async (kind: KindRef) => {
+    try {
+      const listed = await listAll(world.cluster, kind, (meta) => {
+        for (const rule of rulesHolding(meta)) {
+          // A kind can be served by two groups: by its uid an object is one.
+          found.set(rule, (found.get(rule) ?? new Map<string, Carrier>()).set(meta.uid, { kind, meta }));
+        }
+      });
+      if (listed === 'forbidden') unseen.push({ what: nameOfKind(kind), why: 'may not be listed' });
+    } catch (error) {
+      unseen.push({ what: nameOfKind(kind), why: explain(error) });
+    }
+  };
+  await atOnce(KINDS_AT_ONCE, [...new Map(kinds.map((kind) => [kindKey(kind), kind])).values()], look);
+  return { carriers: new Map([...found].map(([rule, byUid]) => [rule, [...byUid.values()]])), unseen };
+}
+
+/** A kind as people name it: `buckets.storage.example.com`. */
+export function nameOfKind({ group, resource }: Pick<KindRef, 'group' | 'resource'>): string {
+  return group === '' ? resource : `${resource}.${group}`;
+}
+
+/** Where an object stands. */
+export function pathOf({ kind: { group, version, resource }, meta: { namespace, name } }: Carrier): ObjectPath {
+  return { group, version, resource, namespace, name };
+}
+
+/** An object as people name it: `buckets.storage.example.com team-a/logs`. */
+export function nameOfCarrier({ kind, meta }: Carrier): string {
+  return `${nameOfKind(kind)} ${[meta.namespace, meta.name].filter(Boolean).join('/')}`;
+}
