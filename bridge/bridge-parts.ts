@@ -50,6 +50,8 @@ export interface BridgeOptions {
   readonly areRulesKnown?: () => boolean;
   /** Kinds to watch also while no rule names them. */
   readonly listed?: { readonly kinds: readonly ListedKind[]; readonly port: Pick<Kinds, 'find'> };
+  /** Whether this process has the rights that a rule needs; all have unless told. */
+  readonly isPermitted?: (rule: string) => boolean;
   readonly clusterId: { readonly uid: string; readonly name?: string | undefined };
   readonly handlers: Readonly<Record<string, HandlerRoute>>;
   readonly resultQueueUrl: string;

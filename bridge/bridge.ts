@@ -16,8 +16,10 @@ const READY_POLL_MS = 100;
 
 /** A running bridge. */
 export interface Bridge {
-  /** Whether every rule's kind is being watched and was listed completely. */
+  /** Whether nothing stands against it. */
   isReady(): boolean;
+  /** What is not as it has to be: every accepted rule's kind is being watched and was listed completely. */
+  whyNotReady(): readonly string[];
   /** The deletions in hand. */
   pendings(): readonly Pending[];
   /** By rule, how many live objects wait for an entry to be put on or taken off. */
@@ -46,10 +48,8 @@ export function startBridge(options: BridgeOptions): Bridge {
   const inbox = consumeResults(options, parts, areRulesKnown);
   return {
     ...{ births, serving },
-    isReady() {
-      const accepted = rules.rules.filter(({ notAccepted }) => notAccepted === undefined).map(({ match }) => match);
-      return areRulesKnown() && namespaces.isReady && intake.isReady(accepted);
-    },
+    isReady: () => whyNotReady(options, parts).length === 0,
+    whyNotReady: () => whyNotReady(options, parts),
     pendings: () => [...pendings.values()],
     unclaimed: () => claims.waiting(),
     strays: () => strays.counts(),
@@ -69,6 +69,25 @@ export function startBridge(options: BridgeOptions): Bridge {
       await inbox.stop();
     },
   };
+}
+
+/**
+ * A rule that may not do what it has to is no reason: its condition and metric are loud, and whoever writes one such rule would
+ * take every replica out of service, and with them the roll-out that mends it (P10).
+ */
+function whyNotReady(options: BridgeOptions, { intake, namespaces }: Parts): readonly string[] {
+  const { rules, areRulesKnown = () => true, isPermitted = () => true } = options;
+  const unwatched = rules.rules.filter(
+    ({ name, notAccepted, match }) => notAccepted === undefined && isPermitted(name) && !intake.isReady([match]),
+  );
+  return [
+    ...(areRulesKnown() ? [] : ['the rules are not all known yet']),
+    ...(namespaces.isReady ? [] : ['the labels of namespaces are not known yet']),
+    ...unwatched.map(({ name, match }) => {
+      const kind = match.group === '' ? match.resource : `${match.resource}.${match.group}`;
+      return `rule ${name}: ${kind} is not being watched`;
+    }),
+  ];
 }
 
 interface ResultConsumption {

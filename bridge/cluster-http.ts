@@ -13,7 +13,7 @@ const CALL_TIMEOUT_MS = 15_000;
 
 /** One call. `doing` is the gerund phrase of its errors. */
 export interface Call {
-  readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'PATCH' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly accept?: string;
   readonly contentType?: string;

@@ -1,59 +1,90 @@
 /*
- * The bridge process: configuration in, the real ports plugged together, signals obeyed. The image's entry point.
- * An unhandled rejection ends it loudly; the next start finds all work again from the API server.
+ * The bridge process: configuration in, the real ports plugged together, the lease stood for, signals obeyed. The image's
+ * entry point. A bridge watches and acts only once it leads; what it cannot go on from ends it loudly, and the next start, or
+ * the other replica, finds all work again from the API server.
  */
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
-import { type Bridge, startBridge } from './bridge.ts';
+import { startBridge } from './bridge.ts';
 import { createCensus } from './census.ts';
 import { realClock } from './clock.ts';
 import { createCluster } from './cluster.ts';
 import { createCredentials, loadKubeConfig } from './cluster-credentials.ts';
-import { createHttp } from './cluster-http.ts';
+import { createHttp, type Http } from './cluster-http.ts';
 import { createKinds } from './cluster-kinds.ts';
+import { createLeases } from './cluster-lease.ts';
 import { type Config, loadConfig } from './config.ts';
+import { Candidate } from './leader.ts';
+import { writingAsLeader } from './leading.ts';
 import { createLog, explain, type Log } from './log.ts';
-import { createMetrics } from './metrics.ts';
-import type { Cluster, Lease } from './ports.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import type { Cluster } from './ports.ts';
+import { QueueHealth } from './queue-health.ts';
+import { readinessOf } from './readiness.ts';
 import { RuleBook } from './rule-book.ts';
-import { type RuleKeeper, startRuleKeeper } from './rule-keeper.ts';
-import { type Server, startServer } from './server.ts';
+import { startRuleKeeper } from './rule-keeper.ts';
+import { startServer } from './server.ts';
 import { createSqsQueue } from './sqs.ts';
+import { EXIT, type Running, Stopping } from './stopping.ts';
 import { backoff } from './work-queue.ts';
 
-/** Longest orderly stop; below the usual 30 s grace period of a Pod. */
-const STOP_WITHIN_MS = 20_000;
 const USAGE = 'usage: bridge --config FILE';
 const KUBE_SYSTEM = { group: '', version: 'v1', resource: 'namespaces', name: 'kube-system' };
+const clock = realClock;
 
-/** One process per cluster: nothing else may act, so the right to act is never lost. */
-const soleLease: Lease = { holds: () => true };
-
-/** What a start has brought up so far; the server answers before the API server does. */
-interface Starting {
-  bridge?: Bridge;
-  server?: Server;
-  /** Where rules come from the API. */
-  keeper?: RuleKeeper;
+/** What every part of the process is given. */
+interface Process {
+  readonly config: Config;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly running: Running;
+  readonly stopping: Stopping;
+  readonly queueHealth: QueueHealth;
 }
 
-async function start(config: Config, log: Log, starting: Starting): Promise<void> {
-  const clock = realClock;
-  const metrics = createMetrics();
-  starting.server = await startServer({ ...config.server, bridge: () => starting.bridge, metrics, clock });
-  const credentials = createCredentials(loadKubeConfig(config.kubeconfig), clock);
-  const http = createHttp({ credentials, metrics });
+/** Serves, stands for leader, and begins to act when it is elected. */
+async function start(parts: Process): Promise<void> {
+  const { config, log, metrics, running, stopping, queueHealth } = parts;
+  running.server = await startServer({
+    ...{ ...config.server, metrics, clock },
+    bridge: () => running.bridge,
+    readiness: () => readinessOf({ ...running, queue: queueHealth }),
+    isLeader: () => running.candidate?.holds() === true,
+  });
+  const http = createHttp({ credentials: createCredentials(loadKubeConfig(config.kubeconfig), clock), metrics });
+  const identity = `${hostname()}_${randomUUID()}`;
+  const candidate = new Candidate({ leases: createLeases(http), clock, random: Math.random, identity, log });
+  running.candidate = candidate;
+  candidate.start();
+  void candidate.lost.then(() => stopping.end(EXIT.lostLease));
+  log.info({ identity, port: running.server.port }, 'starting the bridge: standing for leader');
   const cluster = createCluster({ http, clock, identity: hostname() });
   const uid = await clusterUid(cluster, log);
+  await candidate.elected;
+  if (!stopping.isStopping) lead(parts, { http, cluster: writingAsLeader(cluster, candidate), uid, candidate });
+}
+
+/** The API server, for one that leads. */
+interface Leadership {
+  readonly http: Http;
+  readonly cluster: Cluster;
+  readonly uid: string;
+  readonly candidate: Candidate;
+}
+
+/** Watches and acts: the first complete list that it sees is the first of its own leadership (trap V1). */
+function lead({ config, log, metrics, running, queueHealth }: Process, leadership: Leadership): void {
+  const { http, cluster, uid, candidate } = leadership;
   const kinds = createKinds(http);
   const rules = new RuleBook(config.rules);
-  const common = { cluster, clock, lease: soleLease, metrics, log, random: Math.random };
+  const common = { cluster, clock, lease: candidate, metrics, log, random: Math.random };
   const bridge = startBridge({
-    ...common,
-    queue: createSqsQueue({ ...config.queues, clock, metrics, log }),
-    rules,
+    ...{ ...common, rules },
+    queue: createSqsQueue({ ...config.queues, clock, metrics, log, health: queueHealth }),
+    areRulesKnown: () => config.rules !== undefined || running.keeper?.isReady() === true,
+    isPermitted: (name) => running.keeper?.isPermitted(name) !== false,
     listed: { kinds: config.kinds, port: kinds },
-    areRulesKnown: () => config.rules !== undefined || starting.keeper?.isReady() === true,
     clusterId: { uid, name: config.cluster?.name },
     handlers: Object.fromEntries(
       Object.entries(config.handlers).map(([name, { queue, sender }]) => [name, { queueUrl: queue, sender }]),
@@ -61,9 +92,9 @@ async function start(config: Config, log: Log, starting: Starting): Promise<void
     resultQueueUrl: config.queues.results,
     deadLetterSender: config.deadLetters?.sender,
   });
-  starting.bridge = bridge;
+  running.bridge = bridge;
   if (config.rules === undefined) {
-    starting.keeper = startRuleKeeper({
+    running.keeper = startRuleKeeper({
       ...{ ...common, book: rules, kinds, census: createCensus(cluster) },
       hasHandler: (name) => Object.hasOwn(config.handlers, name),
       ...{ isWatching: bridge.isWatching, pendings: bridge.pendings, release: bridge.release },
@@ -71,7 +102,7 @@ async function start(config: Config, log: Log, starting: Starting): Promise<void
     });
   }
   const names = rules.rules.map(({ name }) => name);
-  log.info({ cluster: uid, rules: names, port: starting.server.port }, 'starting the bridge: done');
+  log.info({ cluster: uid, rules: names }, 'starting the bridge: done');
 }
 
 /** The cluster's identity; the API server may not be there yet. */
@@ -84,50 +115,42 @@ async function clusterUid(cluster: Cluster, log: Log): Promise<string> {
     } catch (error) {
       log.warn({ err: explain(error) }, 'reading namespace kube-system: trying again');
     }
-    await new Promise<void>((resolve) => void realClock.after(backoff(failures, Math.random), resolve));
+    await new Promise<void>((resolve) => void clock.after(backoff(failures, Math.random), resolve));
   }
 }
 
-/** Obeys signals from the first moment on: what has not begun yet has nothing to end. */
-function stopOn(signals: readonly NodeJS.Signals[], starting: Starting, log: Log): void {
-  let isStopping = false;
-  const stop = async (signal: string) => {
-    if (isStopping) return;
-    isStopping = true;
-    log.info({ signal }, 'stopping the bridge');
-    realClock.after(STOP_WITHIN_MS, () => process.exit(1));
-    await starting.keeper?.stop();
-    await starting.bridge?.stop();
-    await starting.server?.stop();
-    log.info({}, 'stopping the bridge: done');
-    process.exit(0);
+/** What nobody has caught leaves the process in a state that nobody knows: it ends at once. */
+function endOnSurprise(log: Log): void {
+  const end = (what: string) => (error: unknown) => {
+    log.error({ err: explain(error), stack: error instanceof Error ? error.stack : undefined }, `ending: ${what}`);
+    process.exit(EXIT.failed);
   };
-  for (const signal of signals) process.on(signal, () => void stop(signal));
+  process.on('unhandledRejection', end('an unhandled rejection'));
+  process.on('uncaughtException', end('an uncaught exception'));
 }
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { config: { type: 'string' } } });
   if (values.config === undefined) {
     process.stderr.write(`${USAGE}\n`);
-    process.exit(2);
+    process.exit(EXIT.usage);
   }
   const loaded = await loadConfig(values.config);
   if (!loaded.ok) {
     for (const { path, message } of loaded.faults) process.stderr.write(`${path}: ${message}\n`);
-    process.exit(2);
+    process.exit(EXIT.usage);
   }
-  const log = createLog(loaded.config.log.level);
-  process.on('unhandledRejection', (error) => {
-    log.error({ err: explain(error) }, 'ending: an unhandled rejection');
-    process.exit(1);
-  });
+  const { config } = loaded;
+  const log = createLog(config.log.level);
+  endOnSurprise(log);
   try {
-    const starting: Starting = {};
-    stopOn(['SIGTERM', 'SIGINT'], starting, log);
-    await start(loaded.config, log, starting);
+    const running: Running = {};
+    const stopping = new Stopping({ running, clock, log, exit: process.exit });
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.onSignal(signal));
+    await start({ config, log, running, stopping, metrics: createMetrics(), queueHealth: new QueueHealth(clock) });
   } catch (error) {
     log.error({ err: explain(error) }, 'starting the bridge: failed');
-    process.exit(1);
+    process.exit(EXIT.failed);
   }
 }
 

@@ -52,6 +52,7 @@ function watchMetrics(counter: MakeCounter, gauge: MakeGauge) {
       'resource',
       'cause',
     ]),
+    leader: gauge('leader', 'Whether this process leads (1) or stands by (0).', []),
     watching: gauge('watching', 'Whether a kind is being watched (1) or the bridge is blind to it (0).', [
       'group',
       'resource',

@@ -3,6 +3,7 @@
  * main.ts plugs in the real ones (clock.ts, cluster.ts, sqs.ts); the simulation plugs in models under virtual time.
  * Expected outcomes are values; a port throws only what is to be tried again.
  */
+import type { LeaseRecord, StoredLease } from './leader-state.ts';
 
 /** Time: `now` in ms since the epoch (UTC), `monotonic` in ms from an arbitrary origin, never stepping back. */
 export interface Clock {
@@ -191,6 +192,16 @@ export interface Queue {
 /** A running consumer. `stop` resolves when the batches in hand are done. */
 export interface Consumption {
   stop(): Promise<void>;
+}
+
+/**
+ * The lease that makes one of several bridges the leader. `conflict`: it has moved, come or gone meanwhile. Throws ApiError,
+ * also when the signal aborts; then the write may have taken effect or not.
+ */
+export interface Leases {
+  get(signal: AbortSignal): Promise<StoredLease | undefined>;
+  create(record: LeaseRecord, signal: AbortSignal): Promise<StoredLease | 'conflict'>;
+  replace(stored: StoredLease, record: LeaseRecord, signal: AbortSignal): Promise<StoredLease | 'conflict'>;
 }
 
 /** The right to act: looked at directly before each send and each PATCH. */

@@ -48,6 +48,8 @@ export interface RuleKeeperOptions {
 export interface RuleKeeper {
   /** Whether every rule was judged once, or cannot be judged now. */
   isReady(): boolean;
+  /** Whether a rule's verbs were all there when it was judged last. */
+  isPermitted(rule: string): boolean;
   stop(): Promise<void>;
 }
 
@@ -100,6 +102,10 @@ class Keeper implements RuleKeeper {
 
   isReady(): boolean {
     return this.#isSynced && this.#unjudged.size === 0;
+  }
+
+  isPermitted(rule: string): boolean {
+    return (this.#judged.get(rule)?.judgement.lacking ?? []).length === 0;
   }
 
   async stop(): Promise<void> {

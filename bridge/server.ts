@@ -1,11 +1,12 @@
 /*
- * Health, readiness and metrics over HTTP. Started by main.ts. Alive: the process answers. Ready: every rule's kind is
- * watched; a bridge that is blind to a kind says so (K10).
+ * Health, readiness and metrics over HTTP. Started by main.ts. Alive: the process answers. Ready: it stands by, or it leads,
+ * watches every rule's kind and hears from the queue; what is not so is named (K10).
  */
 import { fastify } from 'fastify';
 import type { Bridge } from './bridge.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock } from './ports.ts';
+import type { Readiness } from './readiness.ts';
 import { measure } from './standing-metrics.ts';
 
 /** What the server shows. */
@@ -14,6 +15,9 @@ export interface ServerOptions {
   readonly port: number;
   /** undefined until it has begun: alive, and not ready. */
   bridge(): Bridge | undefined;
+  readiness(): Readiness;
+  /** Whether this process leads, at this moment. */
+  isLeader(): boolean;
   readonly metrics: Metrics;
   readonly clock: Clock;
 }
@@ -32,14 +36,16 @@ export interface Server {
 }
 
 /** Starts the server. */
-export async function startServer({ host, port, bridge, metrics, clock }: ServerOptions): Promise<Server> {
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { host, port, bridge, metrics, clock } = options;
   const app = fastify({ logger: false, forceCloseConnections: true });
   app.get('/healthz', async () => 'ok\n');
   app.get('/readyz', async (_request, reply) => {
-    if (bridge()?.isReady() === true) return 'ok\n';
-    return await reply.code(503).send('not every kind is being watched\n');
+    const readiness = options.readiness();
+    return await reply.code(readiness.ready ? 200 : 503).send(readiness);
   });
   app.get('/metrics', async (_request, reply) => {
+    metrics.leader.set(options.isLeader() ? 1 : 0);
     const { pendings, unclaimed, strays } = bridge() ?? NOTHING;
     measure({ pendings: pendings(), unclaimed: unclaimed(), strays: strays() }, metrics, clock.now());
     return await reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());

@@ -7,6 +7,7 @@ import { Consumer } from 'sqs-consumer';
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock, IncomingMessage } from './ports.ts';
+import type { QueueHealth } from './queue-health.ts';
 
 const LONG_POLL_SECONDS = 20;
 const PAUSE_AFTER_ERROR_MS = 1_000;
@@ -18,6 +19,7 @@ export interface PollingOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly health: QueueHealth;
   /** Resolves to the ids of the messages that may be deleted. */
   handle(batch: readonly IncomingMessage[]): Promise<ReadonlySet<string>>;
 }
@@ -41,10 +43,9 @@ export class PollingConsumer {
       preReceiveMessageCallback: () => this.#pauseAfterTrouble(),
       handleMessageBatch: (messages) => this.#handle(messages),
     });
-    const onTrouble = (error: Error) => this.#onTrouble(error);
-    this.#consumer.on('empty', () => this.#count('receive', 'empty'));
-    this.#consumer.on('error', onTrouble);
-    this.#consumer.on('processing_error', onTrouble);
+    this.#consumer.on('empty', () => this.#answered('empty'));
+    this.#consumer.on('error', (error) => this.#onTrouble(error, 'queue'));
+    this.#consumer.on('processing_error', (error) => this.#onTrouble(error, 'handler'));
     this.#consumer.on('response_processed', () => {
       this.#isBusy = false;
     });
@@ -66,7 +67,7 @@ export class PollingConsumer {
 
   async #handle(messages: readonly Message[]): Promise<Message[]> {
     this.#isBusy = true;
-    this.#count('receive', 'ok');
+    this.#answered('ok');
     const batch = messages.map(({ MessageId = '', Body = '', Attributes = {} }) => ({
       messageId: MessageId,
       body: Body,
@@ -85,15 +86,21 @@ export class PollingConsumer {
     await new Promise<void>((resolve) => void this.#options.clock.after(PAUSE_AFTER_ERROR_MS, resolve));
   }
 
-  #onTrouble(error: Error): void {
+  #onTrouble(error: Error, whose: 'queue' | 'handler'): void {
     // The poll that a stop cuts is no trouble.
     if (this.#isStopping) return;
     this.#isTroubled = true;
     this.#count('poll', 'failed');
+    if (whose === 'queue') this.#options.health.fails(explain(error));
     this.#options.log.warn(
       { queueUrl: this.#options.queueUrl, err: explain(error) },
       'polling for results: trying again',
     );
+  }
+
+  #answered(outcome: 'ok' | 'empty'): void {
+    this.#options.health.answers();
+    this.#count('receive', outcome);
   }
 
   #count(call: string, outcome: string): void {

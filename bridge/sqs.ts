@@ -6,6 +6,7 @@ import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock, Queue } from './ports.ts';
+import type { QueueHealth } from './queue-health.ts';
 import { PollingConsumer } from './sqs-polling.ts';
 
 /** Several consumers, since one handles a batch whole before it polls again (one slow result stalls nine others). */
@@ -19,10 +20,12 @@ export interface SqsOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** Told of every poll. */
+  readonly health: QueueHealth;
 }
 
 /** Creates the queue port. */
-export function createSqsQueue({ region, endpoint, clock, metrics, log }: SqsOptions): Queue {
+export function createSqsQueue({ region, endpoint, ...told }: SqsOptions): Queue {
   const client = new SQSClient({
     region,
     ...(endpoint === undefined ? {} : { endpoint, useQueueUrlAsEndpoint: false }),
@@ -47,7 +50,8 @@ export function createSqsQueue({ region, endpoint, clock, metrics, log }: SqsOpt
     },
 
     consume(queueUrl, handle) {
-      const start = () => new PollingConsumer({ client, queueUrl, handle, clock, metrics, log });
+      const start = () => new PollingConsumer({ ...told, client, queueUrl, handle });
+      told.health.begins();
       const consumers = Array.from({ length: CONSUMERS }, start);
       return { stop: async () => void (await Promise.all(consumers.map((consumer) => consumer.stop()))) };
     },

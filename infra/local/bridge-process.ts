@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import { stringify } from 'yaml';
+import { z } from 'zod/mini';
 import { freePorts } from './free-port.ts';
 import { startSupervised } from './supervised.ts';
 
@@ -29,11 +30,16 @@ export interface BridgeProcessOptions {
   readonly listedKinds?: readonly { readonly group: string; readonly version?: string; readonly resource: string }[];
   /** The module to run; the source unless told. */
   readonly entry?: string;
+  /** Of Node.js, before the module. */
+  readonly nodeArgs?: readonly string[];
   readonly logLevel?: string;
   readonly logFile?: string;
   /** Where its private folder is made; the system's temporary folder unless told. */
   readonly folder?: string;
 }
+
+/** What a bridge that is ready is ready for. */
+export type Role = 'leader' | 'standby';
 
 /** A running bridge. */
 export interface BridgeProcess {
@@ -45,27 +51,29 @@ export interface BridgeProcess {
   /** The exit code; 128 + n after signal n. */
   readonly exited: Promise<number>;
   signal(signal: NodeJS.Signals): void;
-  /** Resolves when every kind is being watched. */
-  ready(withinMs?: number): Promise<void>;
+  /** Resolves when it leads and every kind is being watched; or when it stands by, if that is asked for. */
+  ready(withinMs?: number, as?: Role): Promise<void>;
   /** The metrics page. */
   metrics(): Promise<string>;
   /** SIGTERM, and its private folder removed. */
   stop(): Promise<void>;
 }
 
-const READY_WITHIN_MS = 20_000;
+const readiness = z.object({ role: z.string() });
+// Longer than a lease lasts: the bridge before may have ended without giving it back.
+const READY_WITHIN_MS = 30_000;
 const POLL_MS = 20;
 
 /** Starts a bridge; it may not be ready yet. */
 export async function startBridgeProcess(options: BridgeProcessOptions): Promise<BridgeProcess> {
-  const { entry = BRIDGE_SOURCE, accessKeyId } = options;
+  const { entry = BRIDGE_SOURCE, nodeArgs = [], accessKeyId } = options;
   const folder = await mkdtemp(join(options.folder ?? tmpdir(), 'finalizer-bridge-bridge-'));
   const [port = 0] = await freePorts(1);
   const config = await writeConfig(folder, { ...options, port });
   const bridge = await startSupervised({
     name: 'bridge',
     command: process.execPath,
-    args: [entry, '--config', config],
+    args: [...nodeArgs, entry, '--config', config],
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -78,8 +86,8 @@ export async function startBridgeProcess(options: BridgeProcessOptions): Promise
   return {
     ...{ pid: bridge.pid, url, exited: bridge.exited, signal: bridge.signal },
     logFile: options.logFile ?? join(folder, 'bridge.log'),
-    async ready(withinMs = READY_WITHIN_MS) {
-      for (const until = Date.now() + withinMs; !(await isReady(url)); await wait(POLL_MS)) {
+    async ready(withinMs = READY_WITHIN_MS, role: Role = 'leader') {
+      for (const until = Date.now() + withinMs; !(await isReady(url, role)); await wait(POLL_MS)) {
         if (bridge.hasExited()) throw new Error(`starting the bridge:\n${await bridge.logTail()}`);
         if (Date.now() > until)
           throw new Error(`waiting for the bridge: not ready in ${withinMs} ms\n${await bridge.logTail()}`);
@@ -93,11 +101,11 @@ export async function startBridgeProcess(options: BridgeProcessOptions): Promise
   };
 }
 
-async function isReady(url: string): Promise<boolean> {
+async function isReady(url: string, role: Role): Promise<boolean> {
   try {
     const { statusCode, body } = await request(`${url}/readyz`);
-    await body.dump();
-    return statusCode === 200;
+    const answer = z.parse(readiness, await body.json());
+    return statusCode === 200 && answer.role === role;
   } catch {
     return false;
   }

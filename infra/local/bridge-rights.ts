@@ -1,5 +1,6 @@
 /*
- * The bridge's rights in a cluster: a ClusterRole made from the kinds that its rules select, and nothing beyond.
+ * The bridge's rights in a cluster: a ClusterRole made from the kinds that its rules select, a Role for the lease of its
+ * leader, and nothing beyond.
  * Used by the local system, so that demo and tests run under the very rights that the docs promise.
  */
 import type { Manifest } from './kube-apply.ts';
@@ -30,7 +31,16 @@ const RULES_FROM_API = [
 ];
 const NAMESPACE_LABELS = [{ apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] }];
 
-/** ClusterRole and binding of one bridge. */
+/** Where the lease of all bridges of a cluster stands. */
+const LEASE_NAMESPACE = 'kube-system';
+const LEASES = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
+const LEASE = [
+  { ...LEASES, resourceNames: ['finalizer-bridge'], verbs: ['get', 'update'] },
+  // A name cannot be asked for here: what is created has none yet when the right to do so is looked at.
+  { ...LEASES, verbs: ['create'] },
+];
+
+/** ClusterRole, Role and bindings of one bridge. */
 export function bridgeRights(
   kinds: readonly Kind[],
   account: Account,
@@ -50,15 +60,28 @@ export function bridgeRights(
     { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] },
   ];
-  const api = 'rbac.authorization.k8s.io';
   return [
-    { apiVersion: `${api}/v1`, kind: 'ClusterRole', metadata: { name }, rules: [...rules, ...fixed] },
-    {
-      apiVersion: `${api}/v1`,
-      kind: 'ClusterRoleBinding',
-      metadata: { name },
-      roleRef: { apiGroup: api, kind: 'ClusterRole', name },
-      subjects: [{ kind: 'ServiceAccount', ...account }],
-    },
+    ...given('ClusterRole', { name }, { account, rules: [...rules, ...fixed] }),
+    ...given('Role', { name, namespace: LEASE_NAMESPACE }, { account, rules: LEASE }),
+  ];
+}
+
+interface Given {
+  readonly account: Account;
+  readonly rules: readonly object[];
+}
+
+function given(
+  kind: 'ClusterRole' | 'Role',
+  metadata: { readonly name: string; readonly namespace?: string },
+  { account, rules }: Given,
+): readonly Manifest[] {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const apiVersion = `${apiGroup}/v1`;
+  const roleRef = { apiGroup, kind, name: metadata.name };
+  const subjects = [{ kind: 'ServiceAccount', ...account }];
+  return [
+    { apiVersion, kind, metadata, rules },
+    { apiVersion, kind: `${kind}Binding`, metadata, roleRef, subjects },
   ];
 }

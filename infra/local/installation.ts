@@ -104,7 +104,7 @@ async function entryOf(folder: string, handler: string): Promise<string> {
 /** Gives the bridge's ServiceAccount its rights and starts a bridge under it. */
 export async function startBridge(
   site: Site,
-  options: Pick<BridgeProcessOptions, 'rules' | 'listedKinds' | 'entry' | 'logLevel' | 'logFile'> & {
+  options: Pick<BridgeProcessOptions, 'rules' | 'listedKinds' | 'entry' | 'nodeArgs' | 'logLevel' | 'logFile'> & {
     readonly kinds: readonly Kind[];
     readonly account?: string;
     readonly namespaceSelectors?: boolean;

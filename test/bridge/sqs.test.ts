@@ -12,6 +12,7 @@ import { z } from 'zod/mini';
 import { realClock } from '../../bridge/clock.ts';
 import { createMetrics } from '../../bridge/metrics.ts';
 import type { IncomingMessage } from '../../bridge/ports.ts';
+import { QueueHealth } from '../../bridge/queue-health.ts';
 import { createSqsQueue } from '../../bridge/sqs.ts';
 import { type QueueServer, startQueueServer } from '../../infra/local/queue-server.ts';
 import { keptLog } from '../support/bridge-builders.ts';
@@ -29,7 +30,8 @@ afterEach(() => {
 
 function queueAt(endpoint: string) {
   const metrics = createMetrics();
-  return createSqsQueue({ region, endpoint, clock: realClock, metrics, log: keptLog().log });
+  const health = new QueueHealth(realClock);
+  return createSqsQueue({ region, endpoint, clock: realClock, metrics, health, log: keptLog().log });
 }
 
 describe('sending', () => {

@@ -70,6 +70,8 @@ async function furnish(site: TestSite): Promise<Stage> {
   const kill = async (victim: Victim) => {
     running[victim].signal('SIGKILL');
     expect(await running[victim].exited).toBe(137);
+    // The lease of one that is dead for sure is not waited for.
+    if (victim === 'bridge') await site.freeLease();
   };
   /** What it received stays invisible for minutes, as it said that it works on it. That time is not waited for. */
   const handBack = async (victim: Victim) => {

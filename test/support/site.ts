@@ -34,6 +34,8 @@ export interface SiteOptions {
   readonly resultVisibility?: number;
   readonly requestVisibility?: number;
   readonly maxReceiveCount?: number;
+  /** Arguments of Node.js for the bridges. */
+  readonly nodeArgs?: readonly string[];
 }
 
 /** The proxies of a site. */
@@ -72,6 +74,8 @@ export interface TestSite extends Site {
    * It may not be ready yet.
    */
   startBridgeOverApi(rights?: ApiRights): Promise<BridgeProcess>;
+  /** Takes the lease from whoever has it, as a person can who knows that it is dead. */
+  freeLease(): Promise<void>;
   /** The function of a handler; it may touch names that begin with the site's. */
   startFunction(handler?: string): Promise<FunctionProcess>;
   /** The function that takes the dead letters of all queues. */
@@ -84,6 +88,8 @@ export interface TestSite extends Site {
 }
 
 const FAILURE_LINES = 25;
+/** API path of the lease that makes a bridge the leader. */
+export const LEASE_PATH = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/finalizer-bridge';
 
 /** Starts a site; stop it when the file is done. */
 export async function startSite(options: SiteOptions): Promise<TestSite> {
@@ -102,6 +108,7 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
     handlers = ['s3-bucket'],
     tripwires = false,
     bundled = false,
+    nodeArgs = [],
     kube = sharedKube(),
     ...layout
   } = options;
@@ -142,7 +149,7 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
       const kinds = [{ group, resource: 'buckets' }];
       const written = Object.entries(rules).map(([rule, spec]) => ruleFor(group, rule, spec));
       const entry = entries === undefined ? {} : { entry: entries.bridge };
-      const common = { kinds, account: name, logLevel: 'debug', logFile, ...entry };
+      const common = { kinds, account: name, logLevel: 'debug', logFile, nodeArgs, ...entry };
       const bridge = keep(await startBridge(seen, { ...common, rules: written }));
       if (until === 'ready') await bridge.ready();
       return bridge;
@@ -151,6 +158,10 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
       const entry = entries === undefined ? {} : { entry: entries.bridge };
       const rights = { kinds: [{ group, resource: 'buckets' }, ...kinds], namespaceSelectors, listedKinds };
       return keep(await startBridge(seen, { ...rights, account: name, logLevel: 'debug', logFile, ...entry }));
+    },
+    freeLease: async () => {
+      const { status } = await kube.request('DELETE', LEASE_PATH);
+      if (status !== 200) throw new Error(`deleting the lease: status ${status}`);
     },
     startFunction: async (handler = 's3-bucket') => {
       const entry = entries === undefined ? {} : { entry: join(entries.functions, handler, 'index.mjs') };

@@ -1,0 +1,193 @@
+/*
+ * Two bridges as they are shipped, on a real API server: one leads, the other stands by and follows when the first leaves, is
+ * killed, stands still or is robbed of its lease. Deletions that are under way meanwhile come to their end once.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
+import { operationsOf, removal } from '../support/bridge-calls.ts';
+import { eventually } from '../support/eventually.ts';
+import { sumOf } from '../support/metrics-page.ts';
+import { LEASE_PATH, logFailures, startSite, type TestSite } from '../support/site.ts';
+import { type Buckets, bucketsOf } from '../support/site-buckets.ts';
+import { leads, leaseOf, readinessOf } from '../support/site-leader.ts';
+import { queuesOf, type SiteQueues } from '../support/site-queues.ts';
+
+const RULES = { byhand: { handler: 'by-hand' } };
+const GONE = { outcome: 'gone', evidence: 'deleted' } as const;
+
+let site: TestSite;
+let buckets: Buckets;
+let queues: SiteQueues;
+let leader: BridgeProcess;
+let standby: BridgeProcess;
+let removals: string[];
+logFailures(() => site);
+
+beforeAll(async () => {
+  site = await startSite({
+    ...{ name: 'leader', handlers: ['by-hand'], tripwires: true, bundled: true },
+    // What a process takes along when it ends comes again in seconds instead of a minute: time is shortened, nothing else.
+    resultVisibility: 5,
+  });
+  [buckets, queues] = [bucketsOf(site), queuesOf(site)];
+  site.wires().api.watch(async (passing) => {
+    const isRemoval = passing.phase === 'asked' && passing.method === 'PATCH' && passing.path.includes('/buckets/');
+    if (isRemoval && operationsOf(passing).some(({ op }) => op === 'remove')) removals.push(passing.path);
+    return 'pass';
+  });
+});
+afterAll(() => site?.stop());
+
+beforeEach(async () => {
+  removals = [];
+  leader = await site.startBridge(RULES);
+  standby = await site.startBridge(RULES, 'started');
+  await standby.ready(20_000, 'standby');
+});
+afterEach(async () => {
+  await Promise.all([leader, standby].map((bridge) => bridge.stop()));
+});
+
+/** An object whose request is in the hands of the test. */
+async function underWay(name: string) {
+  const made = await buckets.create(name, { rule: 'byhand', versions: 'none' });
+  await buckets.delete(name);
+  const taken = await queues.take('by-hand');
+  expect(taken.request.data.object.uid).toBe(made.uid);
+  return { name, taken };
+}
+
+/** Answers, and expects one removal, one deletion and nothing left. */
+async function expectEnd({ name, taken }: Awaited<ReturnType<typeof underWay>>, most = 1): Promise<void> {
+  await queues.answer(taken, GONE);
+  await buckets.gone(name);
+  await queues.done(taken);
+  // A new leader sends the request of the same term again, with the same bytes.
+  for (let copy = await queues.receive('by-hand'); copy !== undefined; copy = await queues.receive('by-hand')) {
+    expect(copy.body).toBe(taken.body);
+    await queues.done(copy);
+  }
+  await queues.drained();
+  expect(removals.filter((path) => path.includes(`/${name}?`)).length).toBeLessThanOrEqual(most);
+}
+
+/** How long it takes until a bridge leads and watches, in ms. */
+async function untilLeading(bridge: BridgeProcess, act: () => void): Promise<number> {
+  const from = performance.now();
+  act();
+  await bridge.ready(30_000);
+  return performance.now() - from;
+}
+
+it('one leads; the other is ready as one that stands by, watches nothing and tells of nothing (K18)', async () => {
+  expect([await leads(leader), await leads(standby)]).toEqual([true, false]);
+  expect(await readinessOf(standby)).toEqual({ status: 200, ready: true, role: 'standby', reasons: [] });
+  const stripped = await buckets.create('stripped', { rule: 'byhand', versions: 'none' });
+  await buckets.delete('stripped');
+  await queues.done(await queues.take('by-hand'));
+
+  await buckets.replaceWithout('stripped');
+
+  const bypassed = async () => (await buckets.events(stripped)).filter(({ reason }) => reason === 'Bypassed').length;
+  await expect.poll(bypassed).toBe(1);
+  await expectEnd(await underWay('plain'));
+  const page = await standby.metrics();
+  expect(page).not.toContain('finalizer_bridge_watching{');
+  expect(sumOf(page, 'finalizer_bridge_api_calls_total', { verb: 'PATCH' })).toBe(0);
+  expect(sumOf(await leader.metrics(), 'finalizer_bridge_bypassed_total', {})).toBe(1);
+  expect(await bypassed()).toBe(1);
+});
+
+it('on SIGTERM the leader gives the lease back and ends with 0; the other leads within 3 s', async () => {
+  const going = await underWay('term');
+
+  const took = await untilLeading(standby, () => leader.signal('SIGTERM'));
+
+  expect(took).toBeLessThan(3_000);
+  expect(await leader.exited).toBe(0);
+  await expectEnd(going);
+});
+
+it('after SIGKILL the other leads within 20 s', async () => {
+  const going = await underWay('kill');
+
+  const took = await untilLeading(standby, () => leader.signal('SIGKILL'));
+
+  expect(took).toBeLessThan(20_000);
+  expect(await leader.exited).toBe(137);
+  await expectEnd(going);
+});
+
+it('V3 a leader that stood still with an answer in its hands does nothing with it when it goes on, and ends with 3', async () => {
+  const going = await underWay('still');
+  const received = site.wires().sqs.once(
+    {
+      phase: 'answered',
+      matches: ({ operation, answer }) => operation === 'ReceiveMessage' && answer.includes('gone'),
+    },
+    async () => {
+      leader.signal('SIGSTOP');
+      return 'pass';
+    },
+  );
+  await queues.answer(going.taken, GONE);
+  await received;
+  const took = await untilLeading(standby, () => {});
+  expect(took).toBeLessThan(20_000);
+  // From here on whatever is done is done by the one that lost.
+  standby.signal('SIGSTOP');
+  const before = site.wires().api.passed.length;
+  leader.signal('SIGCONT');
+  expect(await leader.exited).toBe(3);
+  const point = removal(buckets.path('still'), 'asked');
+  expect(site.wires().api.passed.slice(before).filter(point.matches)).toEqual([]);
+
+  standby.signal('SIGCONT');
+
+  await expectEnd(going);
+});
+
+it('K18 a leader whose lease somebody takes ends with 3 within seconds; the other waits its time, then leads', async () => {
+  const going = await underWay('stolen');
+  await leaseOf(site).steal('somebody');
+  const from = performance.now();
+  expect(await leader.exited).toBe(3);
+  expect(performance.now() - from).toBeLessThan(5_000);
+
+  const took = await untilLeading(standby, () => {});
+
+  expect(took).toBeLessThan(20_000);
+  await expectEnd(going);
+});
+
+it('a lease that somebody deletes is written anew by the leader, which goes on', async () => {
+  const { metadata, spec } = await leaseOf(site).read();
+
+  await site.freeLease();
+
+  const anew = await eventually('there is another lease', async () => {
+    const { status } = await site.admin.request('GET', LEASE_PATH);
+    return status === 200 ? leaseOf(site).read() : undefined;
+  });
+  expect(anew.metadata.uid).not.toBe(metadata.uid);
+  expect(anew.spec.holderIdentity).toBe(spec.holderIdentity);
+  await expectEnd(await underWay('deleted-lease'));
+  expect([await leads(leader), await leads(standby)]).toEqual([true, false]);
+});
+
+it.each([
+  { how: 'answers 500', verdict: { answer: { status: 500, body: '{}' } }, calls: 2 },
+  { how: 'answers 401', verdict: { answer: { status: 401, body: '{}' } }, calls: 2 },
+  { how: 'does not answer', verdict: undefined, calls: 1 },
+])('goes on leading when the API server $how for a while', async ({ how, verdict, calls }) => {
+  let failed = 0;
+  const unwatch = site.wires().api.watch(async ({ phase, path, method }) => {
+    if (phase !== 'asked' || !path.includes('/leases/') || method !== 'PUT') return 'pass';
+    failed += 1;
+    return verdict ?? (await new Promise(() => {}));
+  });
+  await eventually('renewals have failed', () => failed >= calls);
+  unwatch();
+  await expectEnd(await underWay(how.replaceAll(' ', '-')));
+  expect([await leads(leader), await leads(standby)]).toEqual([true, false]);
+});
