@@ -173,7 +173,8 @@ describe('/readyz', () => {
     expect(said).toMatchObject({ status: 503, role: 'leader' });
     expect(said.reasons).toEqual([expect.stringMatching(/^the result queue cannot be polled for \d+ s: /)]);
     unwatch();
-    await bridge.ready(30_000);
+    // The consumer's pause after a refusal, and a long poll of an empty queue.
+    await bridge.ready(60_000);
     await bridge.stop();
   });
 });

@@ -28,6 +28,8 @@ export interface WorldOptions {
   readonly queue?: Partial<QueueSettings>;
   /** How far the functions' clocks are ahead. */
   readonly functionSkew?: number;
+  /** Whether bridges stand for leader over a lease, as they do in a cluster; otherwise each one has it until it is taken. */
+  readonly election?: boolean;
   /** From the end of a bridge to the start of the next. */
   readonly restartMs?: number;
   /** How far watches are behind. */

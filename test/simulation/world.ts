@@ -5,13 +5,15 @@
  */
 import { type Bridge, startBridge } from '../../bridge/bridge.ts';
 import { createMetrics } from '../../bridge/metrics.ts';
-import type { EventInput } from '../../bridge/ports.ts';
+import type { EventInput, Lease } from '../../bridge/ports.ts';
 import { createDispatch } from '../../functions/dispatch.ts';
+import { FakeLeases } from '../support/fake-leases.ts';
 import { ApiServer } from './api-server.ts';
 import { seededRandom, VirtualTime } from './clock.ts';
 import { Cloud } from './cloud.ts';
 import { HANDLER } from './cloud-handler.ts';
 import { createClusterPort } from './cluster-port.ts';
+import { standForLeader } from './election.ts';
 import {
   BRIDGE_ROLE,
   CLUSTER_UID,
@@ -30,9 +32,10 @@ import type { BridgeStart, TracedCall, WorldOptions } from './world-options.ts';
 
 interface Incarnation {
   readonly process: SimulatedProcess;
-  readonly bridge: Bridge;
   readonly start: BridgeStart;
-  holdsLease: boolean;
+  /** From when it leads. */
+  bridge: Bridge | undefined;
+  lease: Lease;
 }
 
 const RESTART_MS = 5_000;
@@ -55,6 +58,7 @@ export class World implements Surroundings {
   readonly promises: Promises;
   readonly calls: TracedCall[] = [];
   readonly events: EventInput[] = [];
+  readonly leases = new FakeLeases();
   readonly #options: WorldOptions;
   readonly #incarnations: Incarnation[] = [];
   readonly #batches = new Map<string, readonly ReceivedMessage[]>();
@@ -84,7 +88,9 @@ export class World implements Surroundings {
 
   /** Bridges that live. */
   get bridges(): readonly Bridge[] {
-    return this.#incarnations.flatMap(({ process, bridge }) => (process.isAlive ? [bridge] : []));
+    return this.#incarnations.flatMap(({ process, bridge }) =>
+      process.isAlive && bridge !== undefined ? [bridge] : [],
+    );
   }
 
   /** All bridge processes so far, the dead ones too. */
@@ -98,24 +104,33 @@ export class World implements Surroundings {
     const process = new SimulatedProcess(this, {
       ...{ role: 'bridge', name, sender: `${BRIDGE_ROLE}:${name}`, skew: start.skew ?? 0 },
     });
+    const incarnation: Incarnation = { process, start, bridge: undefined, lease: { holds: () => true } };
+    this.#incarnations.push(incarnation);
+    if (this.#options.election === true) {
+      incarnation.lease = standForLeader({
+        ...{ leases: this.leases, process, random: this.random },
+        elected: () => this.#lead(incarnation),
+        lost: () => this.crash(process),
+      });
+    } else this.#lead(incarnation);
+    return process;
+  }
+
+  #lead(incarnation: Incarnation): void {
+    const { process, start } = incarnation;
     const { random, server, events } = this;
     const { product, rule, watchLag, termHeldSince } = this.#options;
     const lag = start.watchLag ?? (watchLag === undefined ? () => 0 : () => watchLag(random));
-    const incarnation: Incarnation = {
-      ...{ process, start, holdsLease: true },
-      bridge: (product?.startBridge ?? startBridge)({
-        ...{ clock: process.clock(), random, metrics, log: noLog },
-        cluster: createClusterPort({ server, process, random, watchLag: lag, onEvent: (event) => events.push(event) }),
-        queue: createBridgeQueue(this.#queues, process),
-        lease: { holds: () => incarnation.holdsLease },
-        rules: ruleBook(start.rules ?? ruleText(rule), termHeldSince),
-        clusterId: { uid: CLUSTER_UID },
-        handlers: { [HANDLER]: { queueUrl: REQUESTS_URL, sender: FUNCTION_ROLE } },
-        resultQueueUrl: RESULTS_URL,
-      }),
-    };
-    this.#incarnations.push(incarnation);
-    return process;
+    incarnation.bridge = (product?.startBridge ?? startBridge)({
+      ...{ clock: process.clock(), random, metrics, log: noLog },
+      cluster: createClusterPort({ server, process, random, watchLag: lag, onEvent: (event) => events.push(event) }),
+      queue: createBridgeQueue(this.#queues, process),
+      lease: { holds: () => incarnation.lease.holds() },
+      rules: ruleBook(start.rules ?? ruleText(rule), termHeldSince),
+      clusterId: { uid: CLUSTER_UID },
+      handlers: { [HANDLER]: { queueUrl: REQUESTS_URL, sender: FUNCTION_ROLE } },
+      resultQueueUrl: RESULTS_URL,
+    });
   }
 
   /** Ends a bridge; `start` is how the next one is started. */
@@ -126,7 +141,15 @@ export class World implements Surroundings {
 
   /** Takes the lease from a process that goes on living. */
   takeLease(process: SimulatedProcess): void {
-    for (const incarnation of this.#incarnations) if (incarnation.process === process) incarnation.holdsLease = false;
+    for (const incarnation of this.#incarnations) {
+      if (incarnation.process === process) incarnation.lease = { holds: () => false };
+    }
+  }
+
+  /** Names of the processes that hold the lease. */
+  get holders(): readonly string[] {
+    const holding = this.#incarnations.filter(({ process, lease }) => process.isAlive && lease.holds());
+    return holding.map(({ process }) => process.identity.name);
   }
 
   /** Runs for so many ms, or until `isDone`. */
@@ -156,9 +179,7 @@ export class World implements Surroundings {
     const fault = this.#options.faults?.find(({ call }) => call === number) ?? this.#strikeAt(point);
     this.calls.push({ at: this.time.now(), process: identity.name, point, fault });
     this.#options.onCall?.(this, number);
-    const isStranger = this.#incarnations.some(
-      ({ process, holdsLease }) => process.identity === identity && !holdsLease,
-    );
+    const isStranger = this.#incarnations.some(({ process, lease }) => process.identity === identity && !lease.holds());
     if (isStranger && ACTS.test(point)) this.promises.note('V3', `${identity.name} acts without the lease: ${point}`);
     return fault;
   }
@@ -182,7 +203,8 @@ export class World implements Surroundings {
     if (kind === 'crash' && process.identity.role === 'function') this.functions.forget(process);
     if (process.identity.role === 'function') return;
     if (kind === 'crash') this.#restart(process);
-    if (kind === 'stall') {
+    // Where there is an election the process finds out by itself.
+    if (kind === 'stall' && this.#options.election !== true) {
       // Whoever stands still loses the lease, and ends as soon as it notices.
       this.takeLease(process);
       this.time.after(STALL_MS + 1_000, () => process.kill());

@@ -1,0 +1,36 @@
+/*
+ * One simulated process that stands for leader: the real candidate over a modelled lease, by the process's own clock, so that it
+ * stands still and dies with it. Used by world.ts. Calls about the lease take their time and pass no fault points: they would
+ * outnumber all others.
+ */
+import { Candidate } from '../../bridge/leader.ts';
+import type { Lease } from '../../bridge/ports.ts';
+import type { FakeLeases } from '../support/fake-leases.ts';
+import type { SimulatedProcess } from './process.ts';
+
+const LATENCY_MAX_MS = 20;
+const noLog = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A process, and what becomes of it. */
+export interface Standing {
+  readonly leases: FakeLeases;
+  readonly process: SimulatedProcess;
+  readonly random: () => number;
+  elected(): void;
+  lost(): void;
+}
+
+/** Stands for leader from now on; the returned lease is what the process holds. */
+export function standForLeader({ leases, process, random, elected, lost }: Standing): Lease {
+  const clock = process.clock();
+  const candidate = new Candidate({
+    leases: leases.port({ clock, latency: () => 1 + random() * LATENCY_MAX_MS }),
+    ...{ clock, random, identity: process.identity.name, log: noLog },
+  });
+  void candidate.elected.then(elected);
+  void candidate.lost.then(() => {
+    if (process.isAlive) lost();
+  });
+  candidate.start();
+  return candidate;
+}
