@@ -1,10 +1,25 @@
 /*
  * How vitest finds and runs the tests: `unit` is everything but test/e2e, in parallel; `e2e` shares one API server
- * (test/support/e2e-setup.ts starts it before the first file and stops it after the last) and runs file by file.
+ * (test/support/e2e-setup.ts starts it before the first file and stops it after the last) and runs file by file; `waiting`
+ * is the same for files whose time goes by in the product's own waits, with an API server of its own beside the other.
  * Used by infra/test.ts and infra/check.ts, and directly by `vitest run <path>`.
  */
 import { defineConfig } from 'vitest/config';
 import { TallyReporter } from './infra/tally-reporter.ts';
+
+/** End-to-end tests that mostly wait: for the minutes of a withdrawal, for leases, for the half minute before a label. */
+const WAITING = ['admission-condition', 'drain', 'drain-orders', 'leader', 'rules-withdrawal', 'strays'].map(
+  (name) => `test/e2e/${name}.test.ts`,
+);
+
+const onServers = {
+  globalSetup: 'test/support/e2e-setup.ts',
+  pool: 'forks',
+  fileParallelism: false,
+  testTimeout: 120_000,
+  hookTimeout: 180_000,
+  restoreMocks: true,
+} as const;
 
 const tallyFile = process.env.FINALIZER_BRIDGE_TALLY;
 
@@ -27,17 +42,14 @@ export default defineConfig({
       },
       {
         test: {
+          ...onServers,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          globalSetup: ['test/support/e2e-setup.ts'],
-          pool: 'forks',
-          fileParallelism: false,
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
-          restoreMocks: true,
+          exclude: WAITING,
           sequence: { groupOrder: 1 },
         },
       },
+      { test: { ...onServers, name: 'waiting', include: WAITING, sequence: { groupOrder: 2 } } },
     ],
   },
 });

@@ -2,7 +2,7 @@
  * Runs checks one after the other and closes with one line that counts them: every test case is one, every static
  * check is one. Called by test.ts and check.ts; the tests themselves are run by vitest, counted by tally-reporter.ts.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nothing, plus, type Tally, tallySchema } from './tally.ts';
@@ -26,8 +26,19 @@ export const staticChecks: readonly Check[] = [
 /** All tests that need no server. */
 export const unitTests: Check = { name: 'unit tests', run: () => vitest('unit') };
 
-/** The tests on real servers, which they share. */
-export const endToEndTests: Check = { name: 'end-to-end tests', run: () => vitest('e2e') };
+/**
+ * The tests on real servers, which they share; those that mostly wait do so beside the others, on servers of their own.
+ * What they have to say comes when the others are through, so that the two do not talk at once.
+ */
+export const endToEndTests: Check = {
+  name: 'end-to-end tests',
+  async run() {
+    const waiting = aside((stdout) => vitest('waiting', stdout));
+    // Interrupted, both are; whichever notices first must not leave the other behind.
+    const [first, second] = await Promise.allSettled([vitest('e2e'), waiting]);
+    return plus(outcomeOf(first), outcomeOf(second));
+  },
+};
 
 /**
  * Runs every check, also after one has failed, so that one run tells all; prints the closing line last.
@@ -60,13 +71,33 @@ async function asOne(tool: string, args: readonly string[]): Promise<Tally> {
   return code === 0 ? { ...nothing, passed: 1 } : { ...nothing, failed: 1 };
 }
 
-async function vitest(project: string): Promise<Tally> {
+function outcomeOf<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === 'rejected') throw settled.reason;
+  return settled.value;
+}
+
+/** Runs something whose output is kept in a file meanwhile, and printed when it is done. */
+async function aside<T>(run: (stdout: number) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'finalizer-bridge-aside-'));
+  const file = join(folder, 'output');
+  const stdout = openSync(file, 'w');
+  try {
+    return await run(stdout);
+  } finally {
+    closeSync(stdout);
+    process.stdout.write(readFileSync(file));
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function vitest(project: string, stdout?: number): Promise<Tally> {
   const folder = mkdtempSync(join(tmpdir(), 'finalizer-bridge-test-'));
   try {
     const file = join(folder, 'tally.json');
     // An interrupted vitest ends at once and tears nothing down; so what its tests leave lies in a folder of this run.
     const env = { FINALIZER_BRIDGE_TALLY: file, TMPDIR: folder };
-    const code = await runTool('vitest', ['run', '--project', project], env);
+    const output = stdout === undefined ? {} : { stdout };
+    const code = await runTool('vitest', ['run', '--project', project], { env, ...output });
     return judge({ project, code, tally: existsSync(file) ? readTally(file) : null });
   } finally {
     // Servers that are still ending may write once more.
