@@ -23,6 +23,7 @@ const allowSchema = z.strictObject({
   regions: z.array(region).check(z.minLength(1)),
   names: z.array(pattern).check(z.minLength(1)),
   namespaces: z.optional(z.record(namespace, z.strictObject({ names: z.array(pattern).check(z.minLength(1)) }))),
+  options: z.optional(z.array(z.string())),
 });
 
 const clusterSchema = z.strictObject({
@@ -62,7 +63,10 @@ const deadLetterSchema = z.strictObject({
 /** The configuration of the dead-letter function: where bodies are kept, and which cluster is told over which queue. */
 export type DeadLetterConfig = Readonly<z.output<typeof deadLetterSchema>> & { readonly region: string };
 
-/** What the function may touch. `names` binds always; `namespaces`, if given, binds each source namespace further. */
+/**
+ * What the function may touch. `names` binds always; `namespaces`, if given, binds each source namespace further.
+ * `options` are the handler's dangerous options that rules may set.
+ */
 export type Allow = Readonly<z.output<typeof allowSchema>>;
 /** A cluster that may send requests here, who its sender is, and where its results go. */
 export type ClusterConfig = Readonly<z.output<typeof clusterSchema>>;
@@ -93,14 +97,22 @@ export class ConfigError extends Error {
 
 /**
  * Reads the configuration for the named handler.
+ * @param dangerous options of the handler that the configuration may allow.
  * @throws ConfigError with all faults, each with its path.
  */
-export function readConfig(expectedHandler: string, environment: Environment = process.env): Config {
-  return read(configSchema, environment, ({ handler }) =>
-    handler === expectedHandler
-      ? []
-      : [`handler: this function is ${expectedHandler}, the configuration is for ${handler}`],
-  );
+export function readConfig(
+  expectedHandler: string,
+  environment: Environment = process.env,
+  dangerous: readonly string[] = [],
+): Config {
+  return read(configSchema, environment, ({ handler, allow }) => {
+    if (handler !== expectedHandler)
+      return [`handler: this function is ${expectedHandler}, the configuration is for ${handler}`];
+    const known = dangerous.length === 0 ? 'none' : dangerous.join(', ');
+    return (allow.options ?? []).flatMap((option, index) =>
+      dangerous.includes(option) ? [] : [`allow.options.${index}: ${handler} has no such option, only ${known}`],
+    );
+  });
 }
 
 /**

@@ -56,10 +56,11 @@ export function judgeRequest({ request, senderId, handler, config, ownAccount, n
   });
   const teardown = handler.prepare(data.target, data.options);
   if (!teardown.ok) return refuse(teardown);
-  const { identity } = teardown;
+  const { identity, dangers } = teardown;
   const objection =
     refusePlace(identity, config.allow, handler.crossAccount ? undefined : ownAccount) ??
     refuseNames(identity.names, config.allow, data.object.namespace ?? '') ??
+    refuseOptions(dangers, config.allow) ??
     ('none' in data.ownership && !config.ownershipNone ? OWNERSHIP_NEEDED : undefined);
   if (objection !== undefined) return refuse(objection);
   const { account, region } =
@@ -94,6 +95,17 @@ function refusePlace({ place }: Identity, allow: Allow, onlyAccount: string | un
     return { reason: 'RegionNotAllowed', message: `region ${region} is not in the allow-list of this function` };
   }
   return undefined;
+}
+
+/** Whether objects of a namespace (empty for those that have none) may have a thing of this name touched. */
+export function isNameAllowed(name: string, allow: Allow, namespace: string): boolean {
+  return refuseNames([name], allow, namespace) === undefined;
+}
+
+function refuseOptions(dangers: readonly string[], { options = [] }: Allow): Refusal {
+  const denied = dangers.find((option) => !options.includes(option));
+  if (denied === undefined) return undefined;
+  return { reason: 'OptionNotAllowed', message: `the configuration of this function does not allow option ${denied}` };
 }
 
 function refuseNames(names: readonly string[], allow: Allow, namespace: string): Refusal {

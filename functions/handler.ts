@@ -28,7 +28,7 @@ export type Conditions = Readonly<Record<string, Readonly<Record<string, string 
 export interface Permission {
   /** IAM actions, such as `s3:DeleteBucket`. */
   readonly actions: readonly string[];
-  /** ARNs, with `*` where the allow-list has it. */
+  /** ARNs, with `*` where the allow-list has it. None: the statement is left out of the role. */
   readonly resources: (allow: Allow) => readonly string[];
   readonly condition?: (allow: Allow) => Conditions;
 }
@@ -119,6 +119,8 @@ export interface HandlerDefinition<T, O, C> {
   readonly options: z.ZodMiniType<O>;
   readonly permissions: readonly Permission[];
   readonly limits?: Partial<Limits>;
+  /** Options that, once set, need the word of the function's own configuration (`allow.options`) as well. */
+  readonly dangerous?: readonly (keyof O & string)[];
   /** The handler's own codes by call, `service:Operation`. */
   readonly errors?: ErrorTable;
   /** True if a target in another, allowed account can be told from an absent one. */
@@ -134,6 +136,8 @@ export interface HandlerDefinition<T, O, C> {
 export interface PreparedTeardown {
   readonly ok: true;
   readonly identity: Identity;
+  /** Dangerous options that the request sets. */
+  readonly dangers: readonly string[];
   readonly run: (context: RunContext) => Promise<Outcome>;
 }
 
@@ -152,6 +156,10 @@ export interface Handler {
   readonly limits: Limits;
   readonly errors: ErrorTable;
   readonly crossAccount: boolean;
+  /** Service that its client speaks to. */
+  readonly service: string;
+  /** Options that need the word of the function's configuration, too. */
+  readonly dangerous: readonly string[];
   readonly schemas: { readonly target: z.ZodMiniType; readonly options: z.ZodMiniType };
   readonly prepare: (target: Target, options: Options) => PreparedTeardown | Unprepared;
 }
@@ -171,10 +179,10 @@ export function defineHandler<T, O, C>(definition: HandlerDefinition<T, O, C>): 
     clients.set(key, known);
     return known;
   };
-  const { name, version, permissions, errors = {}, crossAccount = false } = definition;
+  const { name, version, permissions, errors = {}, crossAccount = false, service, dangerous = [] } = definition;
   const schemas = { target: definition.target, options: definition.options };
   return {
-    ...{ name, version, permissions, limits, errors, crossAccount, schemas },
+    ...{ name, version, permissions, limits, errors, crossAccount, service, dangerous, schemas },
     prepare(rawTarget, rawOptions) {
       const target = definition.target.safeParse(rawTarget);
       if (!target.success) return unprepared('InvalidTarget', complaints(target.error, 'target'));
@@ -187,7 +195,9 @@ export function defineHandler<T, O, C>(definition: HandlerDefinition<T, O, C>): 
           options: options.data,
           client: (region) => client(context, region),
         });
-      return { ok: true, identity: definition.identity(target.data), run };
+      const { data } = options;
+      const dangers = dangerous.filter((key) => data[key] !== undefined && data[key] !== false);
+      return { ok: true, identity: definition.identity(target.data), dangers, run };
     },
   };
 }

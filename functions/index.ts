@@ -24,6 +24,16 @@ export {
   refused,
   type TeardownContext,
 } from './handler.ts';
-export { isStrong, judgeOwnership, KEEP_TAG, type OwnershipVerdict, type Tags, tagsFrom } from './ownership.ts';
+export {
+  isStrong,
+  judgeAge,
+  judgeOwnership,
+  KEEP_TAG,
+  MARK_TAG,
+  markOf,
+  type OwnershipVerdict,
+  type Tags,
+  tagsFrom,
+} from './ownership.ts';
 export { accountSchema, arnPartition, regionSchema } from './places.ts';
 export { type Clock, type Log, type LogFields, pause, type Random } from './ports.ts';

@@ -2,10 +2,13 @@
  * Whether an outside resource belongs to the object whose deletion asks for it. Pure.
  * Called through calls.prove by every handler before each irreversible step; the rule says which tags are required.
  */
-import type { Ownership } from '../bridge/contract.ts';
+import type { ObjectRef, Ownership } from '../bridge/contract.ts';
 
 /** A resource that carries this tag, whatever its value, is never deleted. */
 export const KEEP_TAG = 'finalizer-bridge.dev/keep';
+
+/** The mark that a deletion puts on what it has begun to take down; see `markOf`. */
+export const MARK_TAG = 'finalizer-bridge.dev/deletion';
 
 /** The tags of a resource. */
 export type Tags = ReadonlyMap<string, string>;
@@ -36,6 +39,32 @@ export function judgeOwnership(ownership: Ownership, tags: Tags): OwnershipVerdi
 /** Whether the proof binds to this very object: a required tag holds its uid, which no successor can have. */
 export function isStrong(ownership: Ownership, uid: string): boolean {
   return 'tags' in ownership && Object.values(ownership.tags).some((value) => value.includes(uid));
+}
+
+/** What of a request names its deletion. */
+export interface Deletion {
+  readonly object: ObjectRef;
+  readonly rule: { readonly name: string };
+}
+
+/** The value of the mark: an object is deleted once, by each rule with an entry of its own. */
+export function markOf({ object, rule }: Deletion): string {
+  return `${object.uid}/${rule.name}`;
+}
+
+/**
+ * Whether a resource can be the one that the deletion means, by its age (ms since the epoch; undefined if nobody knows).
+ * - `sure`: the proof names the object's uid, or this deletion has marked the resource;
+ * - `unmarked`: it was there when the deletion began; mark it before anything else, since its age may change;
+ * - `younger`: it came later, so it may be a successor's that carries the same weak proof.
+ */
+export function judgeAge(
+  { object, rule }: Deletion,
+  ownership: Ownership,
+  { tags, created }: { readonly tags: Tags; readonly created: number | undefined },
+): 'sure' | 'unmarked' | 'younger' {
+  if (isStrong(ownership, object.uid) || tags.get(MARK_TAG) === markOf({ object, rule })) return 'sure';
+  return created !== undefined && created <= Date.parse(object.deletionTimestamp) ? 'unmarked' : 'younger';
 }
 
 /** Tags from the list shape that AWS services answer with; entries without a key are dropped. */

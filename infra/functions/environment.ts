@@ -4,6 +4,7 @@
  * that would only say at its first message that it cannot start.
  */
 import { CONFIG_VARIABLE, type Config, ConfigError, readConfig } from '../../functions/config.ts';
+import type { Handler } from '../../functions/handler.ts';
 import { type Deployment, resultQueueNames } from './names.ts';
 import type { Value } from './queues.ts';
 import type { HandlerValues, Values } from './values.ts';
@@ -23,14 +24,18 @@ export type EnvironmentOutcome =
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /** Makes and checks the environment of one handler's function. */
-export function makeEnvironment(handler: string, settings: HandlerValues, values: Values): EnvironmentOutcome {
+export function makeEnvironment(
+  { name: handler, dangerous }: Pick<Handler, 'name' | 'dangerous'>,
+  settings: HandlerValues,
+  values: Values,
+): EnvironmentOutcome {
   const { maximumConcurrency: _, ...own } = settings;
   const fixed = Object.keys(own).filter((key) => key === 'handler' || key === 'clusters');
   if (fixed.length > 0) {
     return { ok: false, faults: fixed.map((key) => `handlers.${handler}.${key}: is set by the packaging`) };
   }
   const likely = JSON.stringify(configuration({ handler, own, values, url: likelyUrl }));
-  const read = checked(handler, likely, values.region);
+  const read = checked({ name: handler, dangerous }, likely, values.region);
   if (!read.ok) return read;
   const bytes = Buffer.byteLength(CONFIG_VARIABLE) + Buffer.byteLength(likely);
   if (bytes > ENVIRONMENT_MAX_BYTES) {
@@ -72,9 +77,9 @@ function likelyUrl(values: Values, clusterUid: string): string {
   return `https://sqs.${values.region}.${domain}/111122223333/${resultQueueNames(values, clusterUid).queue}`;
 }
 
-function checked(handler: string, text: string, region: string) {
+function checked({ name: handler, dangerous }: Pick<Handler, 'name' | 'dangerous'>, text: string, region: string) {
   try {
-    const config = readConfig(handler, { [CONFIG_VARIABLE]: text, AWS_REGION: region });
+    const config = readConfig(handler, { [CONFIG_VARIABLE]: text, AWS_REGION: region }, dangerous);
     return { ok: true, config } as const;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

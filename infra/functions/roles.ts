@@ -73,10 +73,13 @@ export function statementsOf({ handler, names, allow, resultQueueIds }: RoleInpu
     logStatement(names.logGroup),
     statement('Requests', RECEIVING, [arnOf(names.queueId)]),
     statement('Results', ['sqs:SendMessage'], resultQueueIds.map(arnOf)),
-    ...handler.permissions.map(({ actions, resources, condition }, index) => ({
-      ...statement(`Handler${index}`, actions, resources(allow)),
-      ...(condition === undefined ? {} : { Condition: condition(allow) }),
-    })),
+    ...handler.permissions
+      // What only a dangerous option needs is granted only where the configuration allows that option.
+      .filter(({ resources }) => resources(allow).length > 0)
+      .map(({ actions, resources, condition }, index) => ({
+        ...statement(`Handler${index}`, actions, resources(allow)),
+        ...(condition === undefined ? {} : { Condition: condition(allow) }),
+      })),
   ];
 }
 

@@ -137,7 +137,7 @@ function unitsOf(values: Values, handlers: readonly Handler[], source: string): 
   for (const handler of handlers) {
     const settings = values.handlers[handler.name];
     if (settings === undefined) continue;
-    const made = makeEnvironment(handler.name, settings, values);
+    const made = makeEnvironment(handler, settings, values);
     if (!made.ok) {
       faults.push(...made.faults);
       continue;

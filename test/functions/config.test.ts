@@ -3,6 +3,7 @@
  * Read as at cold start, from an environment that is an argument.
  */
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
 import { ConfigError, readConfig } from '../../functions/config.ts';
 import { ACCOUNT, CLUSTER, REGION, rawConfig } from './fixtures.ts';
 
@@ -93,6 +94,19 @@ describe('refusing', () => {
     const endpoints = { sqs: 'http://127.0.0.1:1', rds: 'https://rds.example.com' };
     expect(read(rawConfig({ endpoints })).endpoints).toEqual(endpoints);
     expect(complaint(rawConfig({ endpoints: { rds: 'here' } }))).toContain('endpoints.rds: ');
+  });
+
+  it('allows only dangerous options that the handler has', () => {
+    const { allow } = rawConfig();
+    const withOptions = (options: readonly string[]) =>
+      JSON.stringify(rawConfig({ allow: { ...z.parse(z.record(z.string(), z.json()), allow), options } }));
+    const readFor = (options: readonly string[], dangerous?: readonly string[]) => () =>
+      readConfig('thing', { FINALIZER_BRIDGE_CONFIG: withOptions(options) }, dangerous).allow.options;
+    expect(readFor(['force'], ['force', 'hard'])()).toEqual(['force']);
+    expect(readFor(['force', 'fource'], ['force', 'hard'])).toThrow(
+      'allow.options.1: thing has no such option, only force, hard',
+    );
+    expect(readFor(['force'])).toThrow('allow.options.0: thing has no such option, only none');
   });
 
   it('refuses a cluster that is named twice', () => {

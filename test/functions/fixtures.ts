@@ -83,11 +83,11 @@ export function rawConfig(changes: Readonly<Record<string, unknown>> = {}): Read
 /** The same, read. */
 export function configOf(changes: Readonly<Record<string, unknown>> = {}): Config {
   const raw = rawConfig(changes);
-  return readConfig(String(raw.handler), { FINALIZER_BRIDGE_CONFIG: JSON.stringify(raw) });
+  return readConfig(String(raw.handler), { FINALIZER_BRIDGE_CONFIG: JSON.stringify(raw) }, ['force']);
 }
 
 const thingTarget = z.strictObject({ name: z.string(), region: z.string(), account: z.string() });
-const thingOptions = z.strictObject({ gently: z.optional(z.boolean()) });
+const thingOptions = z.strictObject({ gently: z.optional(z.boolean()), force: z.optional(z.boolean()) });
 /** The context of the handler `thing`. */
 export type ThingContext = TeardownContext<z.output<typeof thingTarget>, z.output<typeof thingOptions>, string>;
 
@@ -102,6 +102,7 @@ export function thing(
     version: '1.2.3',
     target: thingTarget,
     options: thingOptions,
+    dangerous: ['force'],
     permissions: [],
     limits: { batchSize, timeBudgetSeconds },
     crossAccount,

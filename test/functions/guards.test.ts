@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judgeRequest, matchesPattern } from '../../functions/guards.ts';
+import { isNameAllowed, judgeRequest, matchesPattern } from '../../functions/guards.ts';
 import { gone } from '../../functions/handler.ts';
 import {
   ACCOUNT,
@@ -52,7 +52,7 @@ describe('crossing all axes', () => {
     { off: 'ignore WrongHandler', change: { handler: 'other' } },
     { off: 'pending Expired', now: DELETED_AT + 2 * HOUR },
     { off: 'refused InvalidTarget', target: { extra: 'x' } },
-    { off: 'refused InvalidOptions', change: { options: { force: true } } },
+    { off: 'refused InvalidOptions', change: { options: { unheardOf: true } } },
     { off: 'refused AccountNotAllowed', target: { account: '999999999999' } },
     { off: 'refused RegionNotAllowed', target: { region: 'us-east-1' } },
     { off: 'refused NameNotAllowed', target: { name: 'team-b-logs' } },
@@ -167,6 +167,32 @@ describe('names', () => {
       }),
     );
   });
+});
+
+describe('a dangerous option', () => {
+  const asking = (force: boolean) => requestOf({ options: { force } });
+  const allowing = configOf({ allow: { accounts: [ACCOUNT], regions: [REGION], names: ['*'], options: ['force'] } });
+  it.each([
+    [true, usual.config, 'refused OptionNotAllowed'],
+    [true, allowing, 'run'],
+    [false, usual.config, 'run'],
+  ])('set to %s needs the word of the function as well', (force, config, said) => {
+    expect(word({ request: asking(force), config })).toBe(said);
+  });
+});
+
+it('says of a single name whether objects of a namespace may have it touched', () => {
+  const { allow } = configOf({
+    allow: {
+      accounts: [ACCOUNT],
+      regions: [REGION],
+      names: ['vol-*'],
+      namespaces: { 'team-a': { names: ['vol-1*'] } },
+    },
+  });
+  expect(isNameAllowed('vol-12', allow, 'team-a')).toBe(true);
+  expect(isNameAllowed('vol-2', allow, 'team-a')).toBe(false);
+  expect(isNameAllowed('vol-12', allow, 'team-b')).toBe(false);
 });
 
 describe('ownership none', () => {

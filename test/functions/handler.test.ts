@@ -42,6 +42,19 @@ describe('defining', () => {
     expect(define({}).limits).toMatchObject({ batchSize: 1, timeBudgetSeconds: 300 - RESERVE_SECONDS });
   });
 
+  it('names the dangerous options that a request sets, in the order of the definition', () => {
+    const options = z.strictObject({ force: z.optional(z.boolean()), hard: z.optional(z.string()), dry: z.boolean() });
+    const { prepare } = defineHandler({
+      ...{ name: 'thing', version: '1', target: z.strictObject({}), options, permissions: [], service: 'none' },
+      dangerous: ['hard', 'force'],
+      identity: () => ({ names: ['x'], place: 'outside' }),
+      connect: () => undefined,
+      teardown: async () => gone('absent'),
+    });
+    expect(prepare({}, { force: true, hard: 'x', dry: true })).toMatchObject({ dangers: ['hard', 'force'] });
+    expect(prepare({}, { force: false, dry: true })).toMatchObject({ dangers: [] });
+  });
+
   it('says what is wrong with a target, with its path', () => {
     const prepared = thing(async () => gone('absent')).prepare({ name: 1, region: REGION, account: ACCOUNT }, {});
     expect(prepared).toMatchObject({ ok: false, message: expect.stringContaining('target.name: ') });
@@ -55,12 +68,12 @@ describe('the registry', () => {
 
   const allow = { accounts: [ACCOUNT, '999999999999'], regions: [REGION, 'cn-north-1'], names: ['team-a-*', 'i-*'] };
 
-  it.each(registry)('$name asks for permissions that its allow-list bounds', ({ name, permissions }) => {
-    const service = name.split('-')[0];
+  it.each(registry)('$name asks for permissions that its allow-list bounds', ({ service, permissions, dangerous }) => {
+    const wide = { ...allow, options: [...dangerous] };
     for (const { actions, resources } of permissions) {
-      expect(resources(allow).length).toBeGreaterThan(0);
+      expect(resources(wide).length).toBeGreaterThan(0);
       for (const action of actions) expect(action).toMatch(new RegExp(`^${service}:[A-Z][A-Za-z]+$`));
-      const isUnbounded = resources(allow).includes('*');
+      const isUnbounded = resources(wide).includes('*');
       if (isUnbounded)
         expect(
           actions.every((action) => /:(Describe|Get|List)/.test(action)),

@@ -3,7 +3,8 @@
  * A table of what a resource carries against what a rule requires.
  */
 import { describe, expect, it } from 'vitest';
-import { isStrong, judgeOwnership, KEEP_TAG, tagsFrom } from '../../functions/ownership.ts';
+import { isStrong, judgeAge, judgeOwnership, KEEP_TAG, MARK_TAG, markOf, tagsFrom } from '../../functions/ownership.ts';
+import { requestOf } from './fixtures.ts';
 
 const tags = (record: Readonly<Record<string, string>>) => new Map(Object.entries(record));
 const required = { tags: { owner: 'uid-1', team: 'a' } };
@@ -47,6 +48,37 @@ it('calls a proof strong when a required value holds the uid', () => {
   expect(isStrong({ tags: { a: 'cluster/uid-1' } }, 'uid-1')).toBe(true);
   expect(isStrong({ tags: { a: 'team-a/logs' } }, 'uid-1')).toBe(false);
   expect(isStrong({ none: true }, 'uid-1')).toBe(false);
+});
+
+describe('judging the age of a resource (V12)', () => {
+  const { object, rule } = requestOf().data;
+  const deletion = { object, rule };
+  const weak = { tags: { team: 'a' } };
+  const began = Date.parse(object.deletionTimestamp);
+  const mark = { [MARK_TAG]: markOf(deletion) };
+  it.each([
+    ['a strong proof, younger', { tags: { owner: object.uid } }, {}, began + 1, 'sure'],
+    ['a weak proof, older', weak, {}, began - 1, 'unmarked'],
+    ['a weak proof, of the same moment', weak, {}, began, 'unmarked'],
+    ['a weak proof, younger', weak, {}, began + 1, 'younger'],
+    ['a weak proof, of unknown age', weak, {}, undefined, 'younger'],
+    ['no proof, younger', { none: true } as const, {}, began + 1, 'younger'],
+    ['a weak proof, younger, marked by this deletion', weak, mark, began + 1, 'sure'],
+    ['no proof, of unknown age, marked by this deletion', { none: true } as const, mark, undefined, 'sure'],
+    ['a weak proof, younger, marked by another deletion', weak, { [MARK_TAG]: 'another/rule' }, began + 1, 'younger'],
+    ['a weak proof, older, marked by another deletion', weak, { [MARK_TAG]: 'another/rule' }, began - 1, 'unmarked'],
+  ])('%s', (_what, ownership, carried, created, said) => {
+    expect(judgeAge(deletion, ownership, { tags: tags(carried), created })).toBe(said);
+  });
+
+  it('has a mark of its own for each object and rule', () => {
+    const others = [
+      { ...deletion, rule: { name: 'other' } },
+      { ...deletion, object: { ...object, uid: 'other' } },
+    ];
+    expect(new Set([deletion, ...others].map(markOf)).size).toBe(3);
+    expect(markOf(deletion)).toBe(`${object.uid}/${rule.name}`);
+  });
 });
 
 it('reads tag lists as AWS sends them', () => {

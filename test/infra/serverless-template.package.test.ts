@@ -161,7 +161,7 @@ describe('the packaged service', () => {
   });
 
   it.each(handlers)('gives $name a configuration that it accepts, with the result queue of each cluster', (handler) => {
-    const config = readConfig(handler.name, service.environment(handler.name));
+    const config = readConfig(handler.name, service.environment(handler.name), handler.dangerous);
     expect(config.clusters).toEqual(
       [PRODUCTION, STAGING].map((uid, index) => ({
         uid,

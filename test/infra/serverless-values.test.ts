@@ -183,6 +183,25 @@ describe('the service composed of values and handlers', () => {
     expect(config.allow.names).toEqual([`\${AWS::AccountId}-*`]);
   });
 
+  it('grants what a dangerous option needs only where the values allow that option', () => {
+    const permissions: readonly Permission[] = [
+      { actions: ['thing:Delete'], resources: () => ['arn:aws:thing:::a'] },
+      {
+        actions: ['thing:Unlock'],
+        resources: ({ options = [] }) => (options.includes('unlock') ? ['arn:aws:thing:::a'] : []),
+      },
+    ];
+    const handlers = [{ ...handlerNamed('thing', {}, permissions), dangerous: ['unlock'] }];
+    const roleOf = (text: string) => JSON.stringify(compose(text, handlers).resources.Resources.ThingRole);
+    const allowing = valid.replace('names: [team-*]', 'names: [team-*], options: [unlock]');
+    expect(roleOf(valid)).toContain('thing:Delete');
+    expect(roleOf(valid)).not.toContain('thing:Unlock');
+    expect(roleOf(allowing)).toContain('thing:Unlock');
+    expect(faultsOf(allowing.replace('[unlock]', '[unlokc]'), handlers)).toEqual([
+      'handlers.thing.allow.options.0: thing has no such option, only unlock',
+    ]);
+  });
+
   it('keeps IAM’s own variables in what a handler declares', () => {
     const arn = `arn:aws:thing:::\${aws:PrincipalTag/team}`;
     const service = compose(valid, [
