@@ -148,7 +148,10 @@ describe('entries', () => {
     });
     expect(told).toMatchObject({ type: 'Warning', note: expect.stringContaining(made.bucket) });
     expect(sumOf(await bridge.metrics(), 'finalizer_bridge_bypassed_total', { rule: 'team' })).toBe(1);
-    expect(await site.log()).toMatch(new RegExp(`"reason":"Bypassed","target":\\{"bucket":"${made.bucket}"`));
+    // The log is written a little behind.
+    await expect
+      .poll(() => site.log())
+      .toMatch(new RegExp(`"reason":"Bypassed","target":\\{"bucket":"${made.bucket}"`));
     // Nobody has taken it down, and nobody will: that is what is reported.
     expect(await buckets.versions(made.bucket)).toBe(2);
   });
