@@ -57,11 +57,13 @@ export function addSenders(app: App, { senders, persistent }: { senders: Senders
   });
 }
 
-function accessKeyOf(authorization: string | undefined): string | undefined {
+/** Who signed a request. */
+export function accessKeyOf(authorization: string | undefined): string | undefined {
   return /^AWS4-HMAC-SHA256 .*Credential=([^/,\s]+)\//.exec(authorization ?? '')?.[1];
 }
 
-function actionOf(target: string | string[] | undefined): string {
+/** What a request asks for. */
+export function actionOf(target: string | string[] | undefined): string {
   return String(target ?? '').replace('AmazonSQS.', '');
 }
 

@@ -6,7 +6,9 @@ import { once } from 'node:events';
 import { findPackageJSON } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { type BuildAppOptions, buildApp } from 'fauxqs';
+import { countCalls } from './queue-calls.ts';
 import { addSenders, type Senders } from './queue-senders.ts';
+import { QUEUE_METHODS, type QueueClass, wakeAsNeeded } from './queue-waking.ts';
 
 export interface QueueServerOptions {
   readonly senders: Senders;
@@ -29,9 +31,12 @@ export interface QueueServer {
  */
 export async function startQueueServer(options: QueueServerOptions): Promise<QueueServer> {
   const { senders, region, dataDir, port = 0 } = options;
-  const stored = dataDir === undefined ? undefined : await openStores(dataDir);
+  const inside = await internals();
+  const stored = dataDir === undefined ? undefined : openStores(dataDir, inside);
   const app = buildApp({ logger: false, defaultRegion: region, ...(stored ? { stores: stored.stores } : {}) });
   addSenders(app, { senders, persistent: stored !== undefined });
+  countCalls(app);
+  wakeAsNeeded(app, inside.SqsQueue);
   await app.listen({ host: '127.0.0.1', port });
   const address = app.server.address();
   if (address === null || typeof address === 'string') throw new Error('starting the queue server: it has no address');
@@ -51,14 +56,14 @@ type Stores = NonNullable<BuildAppOptions['stores']>;
 type Persistence = NonNullable<Stores['sqsStore']['persistence']>;
 
 interface Internals {
+  readonly SqsQueue: QueueClass;
   readonly SqsStore: new () => Stores['sqsStore'];
   readonly SnsStore: new () => Stores['snsStore'];
   readonly S3Store: new () => Stores['s3Store'];
   readonly PersistenceManager: new (folder: string) => Persistence;
 }
 
-async function openStores(dataDir: string): Promise<{ stores: Stores; close(): void }> {
-  const inside = await internals();
+function openStores(dataDir: string, inside: Internals): { stores: Stores; close(): void } {
   const persistence = new inside.PersistenceManager(dataDir);
   const stores = { sqsStore: new inside.SqsStore(), snsStore: new inside.SnsStore(), s3Store: new inside.S3Store() };
   // Loaded before it is attached: while attached, re-creating a queue would delete its stored messages.
@@ -84,7 +89,10 @@ async function internals(): Promise<Internals> {
 
 function areInternals(found: object): found is Internals {
   const facts = new Map(Object.entries(found));
-  return ['SqsStore', 'SnsStore', 'S3Store', 'PersistenceManager'].every(
-    (name) => typeof facts.get(name) === 'function',
+  const queue = facts.get('SqsQueue');
+  return (
+    ['SqsStore', 'SnsStore', 'S3Store', 'PersistenceManager'].every((name) => typeof facts.get(name) === 'function') &&
+    typeof queue === 'function' &&
+    QUEUE_METHODS.every((name) => typeof queue.prototype[name] === 'function')
   );
 }

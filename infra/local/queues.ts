@@ -9,6 +9,7 @@ import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-s
 import { z } from 'zod/mini';
 import type { Environment } from './cache.ts';
 import { LOCAL_REGION } from './places.ts';
+import { CALLS_PATH, type CallCounts, callCounts } from './queue-calls.ts';
 import type { Senders } from './queue-senders.ts';
 import { startQueueServer } from './queue-server.ts';
 import { startSupervised } from './supervised.ts';
@@ -59,6 +60,8 @@ export interface QueuesClient {
   /** Creates the queue, or finds it when it is there with the same settings. */
   createQueue(name: string, options: QueueOptions): Promise<QueueName>;
   inspect(url: string): Promise<Inspection>;
+  /** The calls answered so far, by access key and action. */
+  calls(): Promise<CallCounts>;
 }
 
 export interface Queues extends QueuesClient {
@@ -155,6 +158,7 @@ function connectQueues(endpoint: string): QueuesClient {
         inFlight: inflight.map((one) => readable(one.message)),
       };
     },
+    calls: async () => z.parse(callCounts, await (await fetch(`${endpoint}${CALLS_PATH}`)).json()),
   };
 }
 

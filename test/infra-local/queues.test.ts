@@ -124,7 +124,7 @@ describe('the local queues', () => {
     expect(Messages.map(({ Body, Attributes }) => [Body, Attributes?.SenderId])).toEqual([['poison', senders.bridge]]);
   });
 
-  it('give a message back at once when its receiver is gone before the long poll ends (P5)', async () => {
+  it('keep a message for others when its receiver is gone before the long poll ends (P5)', async () => {
     const { url } = await queues.createQueue('killed', { visibilityTimeout: 600 });
     const killed = open(queues, 'bridge');
     const abort = new AbortController();
@@ -138,8 +138,10 @@ describe('the local queues', () => {
 
     const { Messages = [] } = await receive(open(queues, 'bridge'), url, { wait: 5 });
 
-    // Received twice: by the one that is gone, and now. Without giving back it would be hidden for ten minutes.
-    expect(Messages.map(({ Body, Attributes }) => [Body, Attributes?.ApproximateReceiveCount])).toEqual([['x', '2']]);
+    // Had the one that is gone kept it, it would be hidden for ten minutes; most often it does not even get it.
+    expect(Messages.map(({ Body, Attributes }) => [Body, Attributes?.ApproximateReceiveCount])).toEqual([
+      ['x', expect.stringMatching(/^[12]$/)],
+    ]);
   });
 });
 
