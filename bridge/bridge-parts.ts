@@ -10,7 +10,7 @@ import { Intake } from './intake.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { Namespaces } from './namespaces.ts';
-import { Outbox } from './outbox.ts';
+import { type OnCall, Outbox } from './outbox.ts';
 import { Finished, type Pending } from './pending.ts';
 import type { Clock, Cluster, KindRef, Kinds, Lease, ListedKind, Queue, Random } from './ports.ts';
 import { reconcile } from './reconcile.ts';
@@ -128,9 +128,9 @@ function straysOf({ rules, lease }: BridgeOptions, reach: Reach, add: (key: stri
 /** What acting on a pending deletion needs. */
 function reachOf(options: BridgeOptions, memory: Pick<Reach, 'pendings' | 'finished' | 'forget'>): Reach {
   const { clock, cluster, lease, metrics, log, rules, clusterId, handlers } = options;
-  const outbox = new Outbox(options.queue, ({ entries, failed }) =>
-    metrics.queueCalls.inc({ call: 'send', outcome: failed === 0 ? 'ok' : failed === entries ? 'failed' : 'partial' }),
-  );
+  const onCall: OnCall = ({ entries, failed }) =>
+    metrics.queueCalls.inc({ call: 'send', outcome: failed === 0 ? 'ok' : failed === entries ? 'failed' : 'partial' });
+  const outbox = new Outbox({ queue: options.queue, clock, onCall });
   return {
     ...{ ...memory, clock, cluster, lease, outbox, clusterId, metrics, log },
     brakes: new Brakes({ cluster, clock, random: options.random }),

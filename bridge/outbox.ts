@@ -1,15 +1,17 @@
 /*
  * Sends requests: collects what is ready into batches by count and by bytes, and accounts for every entry (Q2).
  * Called by publishing.ts; each entry is asked once more, directly before the call, whether it may still go (trap V3).
- * No lingering: a batch leaves as soon as a call is free, so batches fill by themselves under load.
+ * A request never waits for company, except under load: behind a batch of several, the next one fills up for a moment.
  */
 import { utf8Bytes } from './contract.ts';
-import type { Queue } from './ports.ts';
+import type { Clock, Queue } from './ports.ts';
 
 /** SQS takes 10 entries a call; the byte limit stays below the smallest that SQS has had for a whole batch. */
 export const BATCH_MAX_ENTRIES = 10;
 export const BATCH_MAX_BYTES = 250_000;
 const CALLS_IN_FLIGHT = 4;
+/** How long after a batch of several the next one may fill up, in ms; about what a call to SQS takes. */
+export const FILL_MS = 15;
 
 /** `stale`: the lease or the read behind it was too old at the moment of sending; nothing was sent. */
 export type SendOutcome =
@@ -33,56 +35,87 @@ interface Waiting extends Outgoing {
 /** Told how many entries a call carried and how it ended. */
 export type OnCall = (call: { readonly entries: number; readonly failed: number }) => void;
 
+/** What the outbox needs. */
+export interface OutboxOptions {
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly onCall: OnCall;
+}
+
+/** The requests of one queue. */
+interface Line {
+  readonly waiting: Waiting[];
+  inFlight: number;
+  /** Monotonic ms: until then a batch that is not full waits for more. */
+  fillsUntil: number;
+  /** Set while a batch fills up. */
+  isFilling: boolean;
+}
+
 /** Batches requests per queue. */
 export class Outbox {
-  readonly #queue: Queue;
-  readonly #onCall: OnCall;
-  readonly #waiting = new Map<string, Waiting[]>();
-  readonly #inFlight = new Map<string, number>();
+  readonly #options: OutboxOptions;
+  readonly #lines = new Map<string, Line>();
 
-  constructor(queue: Queue, onCall: OnCall) {
-    this.#queue = queue;
-    this.#onCall = onCall;
+  constructor(options: OutboxOptions) {
+    this.#options = options;
   }
 
   /** Resolves when the queue has confirmed or refused the entry; never rejects. */
   send(outgoing: Outgoing): Promise<SendOutcome> {
+    const { queueUrl, body } = outgoing;
+    const line = this.#lines.get(queueUrl) ?? { waiting: [], inFlight: 0, fillsUntil: 0, isFilling: false };
+    this.#lines.set(queueUrl, line);
     return new Promise((resolve) => {
-      const waiting = this.#waiting.get(outgoing.queueUrl) ?? [];
-      waiting.push({ ...outgoing, mayGo: () => outgoing.mayGo(), bytes: utf8Bytes(outgoing.body), resolve });
-      this.#waiting.set(outgoing.queueUrl, waiting);
+      line.waiting.push({ ...outgoing, mayGo: () => outgoing.mayGo(), bytes: utf8Bytes(body), resolve });
       // Requests that became ready in the same breath travel together.
-      if (waiting.length === 1) queueMicrotask(() => this.#pump(outgoing.queueUrl));
+      const { length } = line.waiting;
+      if (length === 1 || length % BATCH_MAX_ENTRIES === 0) queueMicrotask(() => this.#pump(queueUrl, line));
     });
   }
 
-  #pump(queueUrl: string): void {
-    const waiting = this.#waiting.get(queueUrl) ?? [];
-    const inFlight = this.#inFlight.get(queueUrl) ?? 0;
-    if (waiting.length === 0 || inFlight >= CALLS_IN_FLIGHT) return;
-    const batch = takeBatch(waiting).filter((entry) => {
-      const goes = entry.mayGo();
-      if (!goes) entry.resolve({ kind: 'stale' });
-      return goes;
-    });
-    if (batch.length > 0) {
-      this.#inFlight.set(queueUrl, inFlight + 1);
+  #pump(queueUrl: string, line: Line): void {
+    while (line.waiting.length > 0 && line.inFlight < CALLS_IN_FLIGHT && !this.#fillsUp(queueUrl, line)) {
+      const batch = takeBatch(line.waiting).filter((entry) => {
+        const goes = entry.mayGo();
+        if (!goes) entry.resolve({ kind: 'stale' });
+        return goes;
+      });
+      if (batch.length === 0) continue;
+      line.fillsUntil = batch.length > 1 ? this.#options.clock.monotonic() + FILL_MS : 0;
+      line.inFlight += 1;
       void this.#call(queueUrl, batch).finally(() => {
-        this.#inFlight.set(queueUrl, (this.#inFlight.get(queueUrl) ?? 1) - 1);
-        this.#pump(queueUrl);
+        line.inFlight -= 1;
+        this.#pump(queueUrl, line);
       });
     }
-    this.#pump(queueUrl);
+  }
+
+  /** Whether what waits is better left to fill up; then it goes when the time is over, or when it is full. */
+  #fillsUp(queueUrl: string, line: Line): boolean {
+    const { clock } = this.#options;
+    const left = line.fillsUntil - clock.monotonic();
+    if (left <= 0 || countOfBatch(line.waiting) < line.waiting.length || line.waiting.length >= BATCH_MAX_ENTRIES) {
+      return false;
+    }
+    if (!line.isFilling) {
+      line.isFilling = true;
+      clock.after(left, () => {
+        line.isFilling = false;
+        this.#pump(queueUrl, line);
+      });
+    }
+    return true;
   }
 
   async #call(queueUrl: string, batch: readonly Waiting[]): Promise<void> {
     try {
-      const failures = await this.#queue.send(
+      const failures = await this.#options.queue.send(
         queueUrl,
         batch.map(({ body }, index) => ({ id: String(index), body })),
       );
       const failed = new Map(failures.map((failure) => [failure.id, failure]));
-      this.#onCall({ entries: batch.length, failed: failed.size });
+      this.#options.onCall({ entries: batch.length, failed: failed.size });
       batch.forEach((entry, index) => {
         const failure = failed.get(String(index));
         entry.resolve(
@@ -90,7 +123,7 @@ export class Outbox {
         );
       });
     } catch (cause) {
-      this.#onCall({ entries: batch.length, failed: batch.length });
+      this.#options.onCall({ entries: batch.length, failed: batch.length });
       const detail = cause instanceof Error ? cause.message : String(cause);
       for (const entry of batch) entry.resolve({ kind: 'failed', detail, cause });
     }
@@ -99,6 +132,10 @@ export class Outbox {
 
 /** Takes the head of the line, as many as one call carries. */
 function takeBatch(waiting: Waiting[]): Waiting[] {
+  return waiting.splice(0, countOfBatch(waiting));
+}
+
+function countOfBatch(waiting: readonly Waiting[]): number {
   let bytes = 0;
   let count = 0;
   for (const entry of waiting) {
@@ -106,5 +143,5 @@ function takeBatch(waiting: Waiting[]): Waiting[] {
     bytes += entry.bytes;
     count += 1;
   }
-  return waiting.splice(0, count);
+  return count;
 }

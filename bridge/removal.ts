@@ -75,7 +75,7 @@ export function finish(reach: Reach, pending: Pending, gone: 'object' | 'entry')
     reach.metrics.duration.observe({ rule, reason: removing.reason }, Math.max(0, seconds));
     const telling = tellingOf(removing, pending);
     if (telling === undefined)
-      reach.log.info({ rule, uid: meta.uid, seconds }, `removing finalizer from ${nameOf(pending)}: done`);
+      reach.log.debug({ rule, uid: meta.uid, seconds }, `removing finalizer from ${nameOf(pending)}: done`);
     else reach.reporter.tell(pending, telling);
   }
   for (const settle of pending.settles.splice(0)) settle(true);

@@ -1,5 +1,5 @@
 /*
- * One long-polling consumer of a queue, by sqs-consumer: hands over batches, deletes what the handler says is done.
+ * One long-polling consumer of a queue, by sqs-consumer: hands over batches, has deleted what the handler says is done.
  * Used by sqs.ts, several at a time, since one handles a batch whole before it polls again.
  */
 import type { Message, SQSClient } from '@aws-sdk/client-sqs';
@@ -8,6 +8,7 @@ import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock, IncomingMessage } from './ports.ts';
 import type { QueueHealth } from './queue-health.ts';
+import type { Acknowledger } from './sqs-acknowledging.ts';
 
 const LONG_POLL_SECONDS = 20;
 const PAUSE_AFTER_ERROR_MS = 1_000;
@@ -20,6 +21,7 @@ export interface PollingOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly health: QueueHealth;
+  readonly acknowledger: Acknowledger;
   /** Resolves to the ids of the messages that may be deleted. */
   handle(batch: readonly IncomingMessage[]): Promise<ReadonlySet<string>>;
 }
@@ -42,6 +44,7 @@ export class PollingConsumer {
       messageSystemAttributeNames: ['SenderId', 'ApproximateReceiveCount'],
       preReceiveMessageCallback: () => this.#pauseAfterTrouble(),
       handleMessageBatch: (messages) => this.#handle(messages),
+      shouldDeleteMessages: false,
     });
     this.#consumer.on('empty', () => this.#answered('empty'));
     this.#consumer.on('error', (error) => this.#onTrouble(error, 'queue'));
@@ -52,7 +55,7 @@ export class PollingConsumer {
     this.#consumer.start();
   }
 
-  /** Cuts a poll that waits; a batch in hand is ended first, its deletions included. */
+  /** Cuts a poll that waits; a batch in hand is ended first. */
   stop(): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
@@ -65,7 +68,7 @@ export class PollingConsumer {
     });
   }
 
-  async #handle(messages: readonly Message[]): Promise<Message[]> {
+  async #handle(messages: readonly Message[]): Promise<undefined> {
     this.#isBusy = true;
     this.#answered('ok');
     const batch = messages.map(({ MessageId = '', Body = '', Attributes = {} }) => ({
@@ -75,8 +78,9 @@ export class PollingConsumer {
       receiveCount: Number(Attributes.ApproximateReceiveCount ?? 1),
     }));
     const done = await this.#options.handle(batch);
-    if (done.size > 0) this.#count('delete', 'asked');
-    return messages.filter(({ MessageId = '' }) => done.has(MessageId));
+    for (const { MessageId = '', ReceiptHandle } of messages) {
+      if (done.has(MessageId) && ReceiptHandle !== undefined) this.#options.acknowledger.add(ReceiptHandle);
+    }
   }
 
   /** The library polls again at once after most errors; an outage must not become a storm. */

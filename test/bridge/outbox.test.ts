@@ -3,20 +3,28 @@
  * The queue is a fake; how SQS answers and what of that is believed is in sqs.test.ts.
  */
 import { describe, expect, it } from 'vitest';
-import { BATCH_MAX_BYTES, BATCH_MAX_ENTRIES, type OnCall, Outbox, type Outgoing } from '../../bridge/outbox.ts';
+import {
+  BATCH_MAX_BYTES,
+  BATCH_MAX_ENTRIES,
+  FILL_MS,
+  type OnCall,
+  Outbox,
+  type Outgoing,
+} from '../../bridge/outbox.ts';
 import type { SendFailure } from '../../bridge/ports.ts';
 import { FakeQueue } from '../support/fake-queue.ts';
-import { settled } from '../support/manual-clock.ts';
+import { ManualClock, settled } from '../support/manual-clock.ts';
 
 const URL = 'https://queues/s3-bucket';
 
 function bench() {
   const queue = new FakeQueue();
   const calls: Parameters<OnCall>[0][] = [];
-  const outbox = new Outbox(queue, (call) => void calls.push(call));
+  const clock = new ManualClock();
+  const outbox = new Outbox({ queue, clock, onCall: (call) => void calls.push(call) });
   const send = (body: string, changes: Partial<Outgoing> = {}) =>
     outbox.send({ queueUrl: URL, body, mayGo: () => true, ...changes });
-  return { queue, calls, send };
+  return { queue, clock, calls, send };
 }
 
 const failed = (id: string): SendFailure => ({ id, code: 'InternalError', detail: 'try again' });
@@ -33,8 +41,10 @@ describe('a batch', () => {
   });
 
   it('has at most ten entries, with ids that are unique in it', async () => {
-    const { queue, send } = bench();
-    await Promise.all(Array.from({ length: 25 }, (_, index) => send(`body ${index}`)));
+    const { queue, clock, send } = bench();
+    const sent = Promise.all(Array.from({ length: 25 }, (_, index) => send(`body ${index}`)));
+    await clock.advance(FILL_MS);
+    await sent;
     expect(queue.calls.map(({ batch }) => batch.length)).toEqual([BATCH_MAX_ENTRIES, BATCH_MAX_ENTRIES, 5]);
     for (const { batch } of queue.calls) expect(new Set(batch.map(({ id }) => id)).size).toBe(batch.length);
     expect(queue.taken).toEqual(Array.from({ length: 25 }, (_, index) => `body ${index}`));
@@ -61,24 +71,61 @@ describe('a batch', () => {
     expect(queue.calls.map(({ batch }) => batch.map(({ body }) => body))).toEqual([['a', 'c'], ['b']]);
   });
 
-  it('fills up while calls are under way', async () => {
+  it('fills up while as many calls are under way as may be', async () => {
     const { queue, send } = bench();
     const gates: (() => void)[] = [];
     queue.sending = async () => {
       await new Promise<void>((resolve) => gates.push(resolve));
       return [];
     };
+    const bodies = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'];
     const first: Promise<unknown>[] = [];
-    for (const body of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
+    for (const body of bodies) {
       first.push(send(body));
       await settled();
     }
-    expect(queue.calls.map(({ batch }) => batch.length)).toEqual([1, 1, 1, 1]);
+    const most = queue.calls.length;
+    expect(most).toBeGreaterThan(1);
+    expect(queue.calls.map(({ batch }) => batch.length)).toEqual(Array(most).fill(1));
+    expect(most).toBeLessThan(bodies.length - 1);
     gates.shift()?.();
     await settled();
-    expect(queue.calls.at(-1)?.batch.map(({ body }) => body)).toEqual(['e', 'f', 'g']);
+    expect(queue.calls.slice(most).map(({ batch }) => batch.map(({ body }) => body))).toEqual([bodies.slice(most)]);
     for (const open of gates) open();
     await Promise.all(first);
+  });
+
+  it('of one is followed at once by the next', async () => {
+    const { queue, send } = bench();
+    for (const body of ['a', 'b', 'c']) await send(body);
+    expect(queue.calls.map(({ batch }) => batch.length)).toEqual([1, 1, 1]);
+  });
+
+  it('of several is followed by one that fills up for a moment, and no longer', async () => {
+    const { queue, clock, send } = bench();
+    await Promise.all([send('a'), send('b')]);
+    const sent: Promise<unknown>[] = [];
+    for (const body of ['c', 'd', 'e']) {
+      sent.push(send(body));
+      await clock.advance(FILL_MS / 5);
+    }
+    expect(queue.calls).toHaveLength(1);
+    await clock.advance((FILL_MS * 2) / 5);
+    expect(queue.calls.map(({ batch }) => batch.map(({ body }) => body))).toEqual([
+      ['a', 'b'],
+      ['c', 'd', 'e'],
+    ]);
+    await Promise.all(sent);
+    await clock.advance(FILL_MS);
+    await send('later');
+    expect(queue.calls).toHaveLength(3);
+  });
+
+  it('of several is followed at once by one that is full', async () => {
+    const { queue, send } = bench();
+    await Promise.all([send('a'), send('b')]);
+    await Promise.all(Array.from({ length: BATCH_MAX_ENTRIES }, (_, index) => send(`body ${index}`)));
+    expect(queue.calls.map(({ batch }) => batch.length)).toEqual([2, BATCH_MAX_ENTRIES]);
   });
 });
 
@@ -97,7 +144,7 @@ describe('a call', () => {
   });
 
   it('that fails as a whole is failed for every entry, with its cause, and the next one goes', async () => {
-    const { queue, calls, send } = bench();
+    const { queue, clock, calls, send } = bench();
     const cause = new Error('socket hang up');
     queue.sending = async () => {
       throw cause;
@@ -105,7 +152,9 @@ describe('a call', () => {
     const outcomes = await Promise.all([send('a'), send('b')]);
     expect(outcomes).toEqual(outcomes.map(() => ({ kind: 'failed', detail: 'socket hang up', cause })));
     queue.sending = async () => [];
-    expect(await send('a')).toEqual({ kind: 'sent' });
+    const next = send('a');
+    await clock.advance(FILL_MS);
+    expect(await next).toEqual({ kind: 'sent' });
     expect(calls).toEqual([
       { entries: 2, failed: 2 },
       { entries: 1, failed: 0 },
@@ -137,10 +186,10 @@ describe('an entry that may not go any more', () => {
       await new Promise<void>((resolve) => gates.push(resolve));
       return [];
     };
-    const under = Promise.all(['a', 'b', 'c', 'd'].map(async (body) => await send(body)));
-    await settled();
-    for (let open = gates.length; open < 4; open += 1) {
-      void send(`filler ${open}`);
+    // One call after the other, until the next one has to wait its turn.
+    for (let calls = -1; calls < gates.length; ) {
+      calls = gates.length;
+      void send(`call ${calls}`);
       await settled();
     }
     const late = send('late', { mayGo: () => holdsLease });
@@ -148,7 +197,19 @@ describe('an entry that may not go any more', () => {
     holdsLease = false;
     for (const open of gates.splice(0)) open();
     expect(await late).toEqual({ kind: 'stale' });
-    await under;
     expect(queue.taken).not.toContain('late');
+    expect(queue.taken).toContain('call 0');
+  });
+
+  it('is asked again when its batch has filled up (V3)', async () => {
+    const { queue, clock, send } = bench();
+    await Promise.all([send('a'), send('b')]);
+    let holdsLease = true;
+    const late = send('late', { mayGo: () => holdsLease });
+    await settled();
+    holdsLease = false;
+    await clock.advance(FILL_MS);
+    expect(await late).toEqual({ kind: 'stale' });
+    expect(queue.taken).toEqual(['a', 'b']);
   });
 });

@@ -115,7 +115,8 @@ export const importRules: readonly Rule[] = [
   {
     title: 'only outbox, inbox, report, entry, main and the queue adapter know SQS',
     faults: ({ path, imports }) =>
-      /^(bridge\/(outbox|inbox|main|sqs|sqs-polling)|functions\/(report|entry|sqs))\.ts$/.test(path) || !isShipped(path)
+      /^(bridge\/(outbox|inbox|main|sqs|sqs-(acknowledging|polling))|functions\/(report|entry|sqs))\.ts$/.test(path) ||
+      !isShipped(path)
         ? []
         : forbid(imports, ({ from }) => !SQS_LIBRARIES.some((library) => isOf(from, library))),
     broken: [
