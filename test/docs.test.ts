@@ -51,7 +51,7 @@ describe('docs/promises.md', () => {
   });
 });
 
-it.each(['README.md', 'CONTRIBUTING.md', 'docs/promises.md', 'docs/leaving.md'])(
+it.each(['README.md', 'CONTRIBUTING.md', 'docs/benchmarks.md', 'docs/promises.md', 'docs/leaving.md'])(
   '%s names only files that exist',
   (document) => {
     const named = [...read(document).matchAll(/`((?:bridge|functions|infra|test|docs)\/[\w./-]*\w)`/g)];

@@ -1,0 +1,76 @@
+/*
+ * The command line of the benchmarks: what to measure, how often, and what to compare it with.
+ * Read by run.ts; the scenes are given what it says.
+ */
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+export const USAGE = `usage: npm run bench -- [options]
+  --quick          fewer objects and one round, in less than a minute; figures are rough
+  --rounds N       how often each scene is run; medians are reported (3)
+  --bridge FILE    a bundle of the bridge to measure instead of the tree's own; repeat it to compare bundles:
+                   they take turns in every round, the first one is what the others are compared with
+  --flags="..."    flags of Node.js for the bridge of the same place: the nth --flags goes with the nth --bridge
+  --scenes LIST    of saturated, paced and drain, those to run, with commas between (all; "" for none)
+  --memory         also memory and start-up with 20,000 and 100,000 live objects and a backlog of 50,000; takes minutes
+  --json           one JSON document on standard output instead of tables`;
+
+const SCENES = ['saturated', 'paced', 'drain'];
+
+/** A bridge to be measured. */
+export interface Candidate {
+  readonly name: string;
+  /** Path of the bundle; undefined: bundle the tree's own. */
+  readonly entry: string | undefined;
+  /** Flags of Node.js. */
+  readonly flags: readonly string[];
+}
+
+/** What to measure, and how thoroughly. */
+export interface BenchOptions {
+  readonly candidates: readonly Candidate[];
+  readonly rounds: number;
+  /** Deletions of the saturated scene and of the drain. */
+  readonly deletions: number;
+  readonly pacedSeconds: number;
+  readonly scenes: ReadonlySet<string>;
+  /** Also the scenes about memory. */
+  readonly memory: boolean;
+  /** Live objects that a bridge starts over, ascending. */
+  readonly live: readonly number[];
+  /** Deletions that are pending while the queue is silent. */
+  readonly backlog: number;
+  readonly json: boolean;
+}
+
+/** @throws TypeError, RangeError for what is no option. */
+export function readOptions(args: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: 'boolean', default: false },
+      rounds: { type: 'string' },
+      bridge: { type: 'string', multiple: true, default: [] },
+      flags: { type: 'string', multiple: true, default: [] },
+      scenes: { type: 'string', default: SCENES.join(',') },
+      memory: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const { quick, memory, json, bridge, flags } = values;
+  const rounds = Number(values.rounds ?? (quick ? 1 : 3));
+  if (!Number.isInteger(rounds) || rounds < 1) throw new RangeError(`reading --rounds: ${values.rounds} is no count`);
+  const entries = Array.from({ length: Math.max(1, bridge.length, flags.length) }, (_, index) => bridge[index]);
+  const candidates = entries.map((entry, index) => {
+    const own = (flags[index] ?? '').split(' ').filter((flag) => flag !== '');
+    const name = [entry ?? 'this tree', ...own].join(' ');
+    return { name, entry: entry === undefined ? undefined : resolve(entry), flags: own };
+  });
+  const scenes = new Set(values.scenes.split(',').filter((scene) => scene !== ''));
+  const unknown = [...scenes].filter((scene) => !SCENES.includes(scene));
+  if (unknown.length > 0) throw new RangeError(`reading --scenes: there is no ${unknown.join(', ')}`);
+  const sizes = quick
+    ? { deletions: 600, pacedSeconds: 4, live: [2_000, 10_000], backlog: 5_000 }
+    : { deletions: 2_000, pacedSeconds: 15, live: [20_000, 100_000], backlog: 50_000 };
+  return { candidates, rounds, scenes, memory, json, ...sizes };
+}

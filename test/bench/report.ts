@@ -1,0 +1,88 @@
+/*
+ * Figures of many rounds as one table or JSON document: the median of each figure, and how it compares with the floor and
+ * with the first candidate. Called by run.ts, last.
+ */
+import { cpus } from 'node:os';
+import type { Figures } from './scenes.ts';
+
+/** What one candidate did in one round, by scene. */
+export type Round = Readonly<Record<string, Figures>>;
+
+/** All that was measured. */
+export interface Measured {
+  readonly floors: readonly Figures[];
+  /** By the name of a candidate. */
+  readonly rounds: ReadonlyMap<string, readonly Round[]>;
+}
+
+/** The report as one document. */
+export interface Report {
+  readonly machine: { readonly cores: number; readonly model: string; readonly node: string };
+  readonly rounds: number;
+  readonly floor: Figures;
+  readonly candidates: readonly { readonly name: string; readonly scenes: Readonly<Record<string, Figures>> }[];
+}
+
+/** Medians, with every rate also as a share of the floor's. */
+export function reportOf({ floors, rounds }: Measured): Report {
+  const floor = mediansOf(floors);
+  const candidates = [...rounds].map(([name, own]) => {
+    const scenes = [...new Set(own.flatMap((round) => Object.keys(round)))];
+    const figures = scenes.map((scene) => {
+      const medians = mediansOf(own.flatMap((round) => (round[scene] === undefined ? [] : [round[scene]])));
+      const ratio = (medians.perSecond ?? 0) / (floor.perSecond ?? 1);
+      return [scene, scene === 'paced' || medians.perSecond === undefined ? medians : { ...medians, ofFloor: ratio }];
+    });
+    return { name, scenes: Object.fromEntries(figures) };
+  });
+  const machine = { cores: cpus().length, model: cpus()[0]?.model ?? '', node: process.version };
+  return { machine, rounds: floors.length, floor, candidates };
+}
+
+/** The report for people. */
+export function textOf({ machine, rounds, floor, candidates }: Report): string {
+  const lines = [
+    `${machine.cores} cores (${machine.model}), Node.js ${machine.node}, medians of ${rounds}`,
+    row('floor: bare PATCH', floor),
+  ];
+  const [first] = candidates;
+  for (const { name, scenes } of candidates) {
+    lines.push('', name);
+    for (const [scene, figures] of Object.entries(scenes)) {
+      lines.push(row(`  ${scene}`, figures));
+      const base = first?.scenes[scene];
+      if (first?.name === name || base === undefined) continue;
+      lines.push(row('    by the first', Object.fromEntries(ratios(figures, base))));
+    }
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function ratios(figures: Figures, base: Figures): readonly (readonly [string, number])[] {
+  return Object.entries(figures).flatMap(([key, value]) => {
+    const other = base[key];
+    return other === undefined || other === 0 ? [] : [[key, value / other] as const];
+  });
+}
+
+function row(title: string, figures: Figures): string {
+  const told = Object.entries(figures).map(([key, value]) => `${key} ${rounded(value)}`);
+  return `${title.padEnd(20)} ${told.join('  ')}`;
+}
+
+function rounded(value: number): string {
+  return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(Math.abs(value) >= 10 ? 1 : 3);
+}
+
+function mediansOf(many: readonly Figures[]): Figures {
+  const keys = [...new Set(many.flatMap((figures) => Object.keys(figures)))];
+  return Object.fromEntries(
+    keys.map((key) => [key, median(many.flatMap((figures) => (figures[key] === undefined ? [] : [figures[key]])))]),
+  );
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
+}

@@ -1,0 +1,129 @@
+/*
+ * What the scenes of the benchmarks stand on: a real API server, the queues in a process of their own, the no-op function
+ * from its bundle, and bridges from theirs. Set up once by run.ts; every scene starts the bridges that it measures.
+ */
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buildBridge } from '../../infra/build.ts';
+import { bundle } from '../../infra/bundle.ts';
+import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
+import { startFunctionProcess } from '../../infra/local/function-process.ts';
+import { startBridge } from '../../infra/local/installation.ts';
+import type { KubeClient } from '../../infra/local/kube-client.ts';
+import { LOCAL_ACCOUNT_ID, LOCAL_REGION } from '../../infra/local/places.ts';
+import type { Say } from '../../infra/local/progress.ts';
+import type { CallCounts } from '../../infra/local/queue-calls.ts';
+import type { Queues } from '../../infra/local/queues.ts';
+import { startLocalSystem } from '../../infra/local/system.ts';
+import { sumOf } from '../support/metrics-page.ts';
+import type { Candidate } from './options.ts';
+
+export const NAMESPACE = 'bench';
+const RULE = 'bench';
+/** The entry of the only rule. */
+export const ENTRY = `finalizer-bridge.dev/${RULE}`;
+/** What the rule selects. */
+export const LABELS = { bench: 'bench' };
+const HANDLER = 'no-op';
+
+/** Calls that servers have counted so far. */
+export interface Calls {
+  /** Of single ConfigMaps, by the API server's own count. */
+  readonly gets: number;
+  readonly patches: number;
+  /** By the queue server's own count; receives that brought nothing are apart. */
+  readonly bridge: number;
+  readonly bridgeEmpty: number;
+  readonly function: number;
+}
+
+export interface Stage {
+  readonly kube: KubeClient;
+  readonly queues: Queues;
+  /** A bridge as it is deployed; it may not be ready yet. */
+  start(candidate: Candidate): Promise<BridgeProcess>;
+  calls(): Promise<Calls>;
+}
+
+/** Runs on a stage, which is taken down afterwards. */
+export async function onStage<T>(say: Say, run: (stage: Stage) => Promise<T>): Promise<T> {
+  await using system = await startLocalSystem({
+    ...{ say, handlers: [HANDLER], queuesInOwnProcess: true, withoutCloud: true },
+  });
+  const { kube, folder } = system;
+  await kube.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }]);
+  const { requests, accessKeyId, functionName } = system.handler(HANDLER);
+  const host = await startFunctionProcess({
+    ...{ functionName, accessKeyId, folder, batchSize: 10, concurrency: 4, functionTimeoutMs: 300_000 },
+    entry: await bundleFunction(folder),
+    queues: [requests],
+    region: LOCAL_REGION,
+    endpoints: { sqs: system.queues.endpoint },
+    environment: { FINALIZER_BRIDGE_CONFIG: JSON.stringify(functionConfig(system)) },
+  });
+  system.defer(() => host.stop());
+  const own = (await buildBridge(join(folder, 'own-bridge'))).bundles[0]?.file;
+  return await run({
+    ...{ kube, queues: system.queues },
+    async start({ entry = own, flags }) {
+      const place = await mkdtemp(join(folder, 'candidate-'));
+      const options = { kinds: [{ group: '', resource: 'configmaps' }], rules: [rule], logFile: join(place, 'log') };
+      const bridge = await startBridge(system, { ...options, ...(entry === undefined ? {} : { entry }), flags });
+      system.defer(() => bridge.stop());
+      return bridge;
+    },
+    calls: async () => {
+      const page = String((await kube.request('GET', '/metrics')).body);
+      const counted = await system.queues.calls();
+      const of = (verb: string) => sumOf(page, 'apiserver_request_total', { group: '', resource: 'configmaps', verb });
+      const { accessKeyId: bridgeKey } = system.bridge;
+      const bridgeEmpty = counted[bridgeKey]?.['ReceiveMessage empty'] ?? 0;
+      return {
+        ...{ gets: of('GET'), patches: of('PATCH'), bridgeEmpty },
+        bridge: working(counted, bridgeKey),
+        function: working(counted, accessKeyId),
+      };
+    },
+  });
+}
+
+const rule = {
+  metadata: { name: RULE },
+  spec: {
+    match: { group: '', version: 'v1', resource: 'configmaps', labelSelector: { matchLabels: LABELS } },
+    handler: HANDLER,
+    target: { name: 'object.metadata.name', region: `'${LOCAL_REGION}'`, account: `'${LOCAL_ACCOUNT_ID}'` },
+  },
+};
+
+/** The function as it is deployed, with the no-op handler in place of a real one. */
+async function bundleFunction(folder: string): Promise<string> {
+  const text = `import { createEntry } from './functions/entry.ts';
+    import { noOp } from './test/bench/no-op.ts';
+    export const handler = createEntry(noOp);`;
+  return (await bundle({ name: HANDLER, entry: { text }, outfile: join(folder, 'no-op-bundle', 'index.mjs') })).file;
+}
+
+function functionConfig({
+  clusterUid,
+  bridge,
+  results,
+}: {
+  readonly clusterUid: string;
+  readonly bridge: { readonly senderId: string };
+  readonly results: { readonly url: string };
+}): object {
+  return {
+    handler: HANDLER,
+    account: LOCAL_ACCOUNT_ID,
+    clusters: [{ uid: clusterUid, sender: bridge.senderId.split(':', 1)[0], resultQueueUrl: results.url }],
+    allow: { accounts: [LOCAL_ACCOUNT_ID], regions: [LOCAL_REGION], names: ['*'] },
+    logLevel: 'warn',
+  };
+}
+
+/** Calls of one sender that were not in vain. */
+function working(counts: CallCounts, accessKeyId: string): number {
+  const own = Object.entries(counts[accessKeyId] ?? {});
+  return own.reduce((sum, [call, count]) => (call === 'ReceiveMessage empty' ? sum : sum + count), 0);
+}
