@@ -15,6 +15,7 @@ import { createHttp, type Http } from './cluster-http.ts';
 import { createKinds } from './cluster-kinds.ts';
 import { createLeases } from './cluster-lease.ts';
 import { type Config, loadConfig } from './config.ts';
+import { keepHeapSmall } from './heap.ts';
 import { Candidate } from './leader.ts';
 import { writingAsLeader } from './leading.ts';
 import { createLog, explain, type Log } from './log.ts';
@@ -130,6 +131,7 @@ function endOnSurprise(log: Log): void {
 }
 
 async function main(): Promise<void> {
+  keepHeapSmall();
   const { values } = parseArgs({ options: { config: { type: 'string' } } });
   if (values.config === undefined) {
     process.stderr.write(`${USAGE}\n`);

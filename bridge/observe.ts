@@ -8,7 +8,8 @@ import { beganAt, type Facts, type Pending, remember } from './pending.ts';
 import type { KubeObject } from './ports.ts';
 import { readRecord } from './record.ts';
 import type { Evaluation, Rule } from './rule.ts';
-import { isApproved, releaseWord, retryWord } from './words.ts';
+import { slimmed } from './wire.ts';
+import { hasWord, isApproved, releaseWord, retryWord } from './words.ts';
 
 /** A GET and what it is to be evaluated under. */
 export interface Reading {
@@ -19,7 +20,10 @@ export interface Reading {
   readonly readAt: number;
 }
 
-/** Evaluates a rule over a whole object. */
+/**
+ * Evaluates a rule over a whole object. Once that is done only a little of the object is kept: many deletions may be
+ * pending at once, for as long as their functions take, and objects are as large as their authors like.
+ */
 export function factsOf({ object, rule, clusterUid, readAt }: Reading): Facts {
   const evaluation = rule?.evaluate(object);
   const ruleDigest =
@@ -32,7 +36,9 @@ export function factsOf({ object, rule, clusterUid, readAt }: Reading): Facts {
           ownership: evaluation.ownership.ownership,
         })
       : undefined;
-  return { object, rule, evaluation, ruleDigest, readAt };
+  // Whose word it was stands in the managed fields.
+  const isWhole = rule === undefined || hasWord(object.metadata, rule.name);
+  return { object: isWhole ? object : slimmed(object), rule, evaluation, ruleDigest, readAt };
 }
 
 /** Takes what the object's record says into memory, once; it can only add to what is known. */

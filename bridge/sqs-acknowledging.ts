@@ -6,7 +6,6 @@ import { DeleteMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock } from './ports.ts';
-import type { QueueHealth } from './queue-health.ts';
 
 const BATCH = 10;
 /** Far below the visibility timeout of any result queue. */
@@ -19,8 +18,6 @@ export interface AcknowledgingOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Told of every call that fails as a whole. */
-  readonly health: Pick<QueueHealth, 'fails'>;
 }
 
 /** Deletes messages of one queue. */
@@ -56,7 +53,7 @@ export class Acknowledger {
   }
 
   async #delete(receipts: readonly string[]): Promise<void> {
-    const { client, queueUrl, metrics, log, health } = this.#options;
+    const { client, queueUrl, metrics, log } = this.#options;
     const Entries = receipts.map((ReceiptHandle, index) => ({ Id: String(index), ReceiptHandle }));
     try {
       const command = new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries });
@@ -67,7 +64,6 @@ export class Acknowledger {
       log.warn({ queueUrl, failed: failed.length, codes }, 'deleting results: some come again');
     } catch (error) {
       metrics.queueCalls.inc({ call: 'delete', outcome: 'failed' });
-      health.fails(explain(error));
       log.warn({ queueUrl, results: receipts.length, err: explain(error) }, 'deleting results: they come again');
     }
   }

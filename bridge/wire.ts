@@ -120,6 +120,11 @@ export function trimmed(meta: ObjectMeta): ObjectMeta {
   };
 }
 
+/** An object without its content: what it is called, and the metadata that a pending deletion keeps. */
+export function slimmed({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  return { apiVersion, kind, metadata: trimmed(metadata) };
+}
+
 /** The API path of a kind, in a namespace or across all. */
 export function kindPath({ group, version, resource }: KindRef, namespace?: string): string {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;

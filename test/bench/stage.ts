@@ -68,7 +68,11 @@ export async function onStage<T>(say: Say, run: (stage: Stage) => Promise<T>): P
     async start({ entry = own, flags }) {
       const place = await mkdtemp(join(folder, 'candidate-'));
       const options = { kinds: [{ group: '', resource: 'configmaps' }], rules: [rule], logFile: join(place, 'log') };
-      const bridge = await startBridge(system, { ...options, ...(entry === undefined ? {} : { entry }), flags });
+      const bridge = await startBridge(system, {
+        ...options,
+        ...(entry === undefined ? {} : { entry }),
+        nodeArgs: flags,
+      });
       system.defer(() => bridge.stop());
       return bridge;
     },

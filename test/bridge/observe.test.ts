@@ -191,3 +191,31 @@ describe('time', () => {
     });
   });
 });
+
+describe('what is kept of an object while its deletion is pending', () => {
+  const whole = (annotations: Readonly<{ [key: string]: string }>) => ({
+    ...{ apiVersion: 'storage.example.com/v1', kind: 'Bucket', spec: { bucket: 'b', notes: 'x'.repeat(10_000) } },
+    metadata: { ...deletingMeta({ annotations }), managedFields: [{ manager: 'kubectl', notes: 'x'.repeat(10_000) }] },
+  });
+  const kept = (annotations: Readonly<{ [key: string]: string }>, rule: Rule | undefined = ruleOf()) =>
+    factsOf({ object: whole(annotations), rule, clusterUid: CLUSTER_UID, readAt: 0 }).object;
+
+  it('does not grow with its content, nor with what others have written on it (P8)', () => {
+    const object = kept({ 'example.com/notes': 'x'.repeat(10_000) });
+    expect(JSON.stringify(object).length).toBeLessThan(500);
+    expect(object).toEqual({
+      ...{ apiVersion: 'storage.example.com/v1', kind: 'Bucket' },
+      metadata: { ...deletingMeta(), annotations: {} },
+    });
+  });
+
+  it('is all of it while a person’s word stands on it: who signed it is to be told', () => {
+    const word = { [`retry.finalizer-bridge.dev/${RULE}`]: 'uid-logs/again' };
+    expect(kept(word)).toEqual(whole(word));
+  });
+
+  it('is all of it without a rule: nothing has been evaluated yet', () => {
+    const facts = factsOf({ object: whole({}), rule: undefined, clusterUid: CLUSTER_UID, readAt: 0 });
+    expect(facts.object).toEqual(whole({}));
+  });
+});
