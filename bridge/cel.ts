@@ -4,6 +4,7 @@
  * `@marcbachmann/cel-js`; its differences from the language are mended in cel/. Pure: no I/O, no clock.
  */
 import { Environment } from '@marcbachmann/cel-js';
+import { type UnknownField, unknownFieldsOf } from './cel/fields.ts';
 import { FUNCTIONS, REPLACEMENTS, withOriginalNames } from './cel/functions.ts';
 import { Meter, putUnderMeter } from './cel/meter.ts';
 import type { Prepared } from './cel/object.ts';
@@ -11,6 +12,7 @@ import { mendOperators } from './cel/operators.ts';
 import { isMissingKey, mendPresenceTests, mendSelections } from './cel/selection.ts';
 import { callOf, isNode, literalOf, type Node, readsOf, redirectCalls, refusal, walk } from './cel/syntax.ts';
 import { compilePattern } from './cel/text.ts';
+import type { KindSchema } from './kind-schema.ts';
 
 /** Longest expression, in characters (code points), as the API server counts them. */
 export const EXPRESSION_MAX = 4096;
@@ -36,6 +38,8 @@ export interface Compiled {
   readonly reads: readonly string[];
   /** Whether it depends on nothing. */
   readonly constant: boolean;
+  /** The paths that objects of a kind cannot have. */
+  unknownFields(schema: KindSchema): readonly UnknownField[];
   /** Never throws. */
   evaluate(object: Prepared): CelOutcome;
 }
@@ -85,7 +89,8 @@ function compiled(expression: string): Compilation {
   putUnderMeter(root, meter);
   const reads = readsOf(root);
   const evaluate = (object: Prepared) => evaluated(program, meter, object);
-  return { ok: true, expression: { expression, type, reads, constant: isConstant(root), evaluate } };
+  const unknownFields = (schema: KindSchema) => unknownFieldsOf(root, schema);
+  return { ok: true, expression: { expression, type, reads, constant: isConstant(root), unknownFields, evaluate } };
 }
 
 function refused(message: string): Compilation {

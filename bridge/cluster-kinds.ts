@@ -4,6 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { type Call, decoded, type Http, refusal } from './cluster-http.ts';
+import { Schemas } from './cluster-schemas.ts';
 import type { KindFacts, KindRef, Kinds, ListedKind } from './ports.ts';
 import { kindPath } from './wire.ts';
 
@@ -17,7 +18,9 @@ const REVIEWS = { group: 'authorization.k8s.io', version: 'v1', resource: 'selfs
 
 /** Creates the port. */
 export function createKinds(http: Http): Kinds {
+  const schemas = new Schemas(http);
   return {
+    schemaOf: (ref, kind) => schemas.of(ref, kind),
     describe: (kind) => describeKind(http, kind),
     find: (kind) => findKind(http, kind),
     isServed: (kind) => isServed(http, kind),

@@ -3,6 +3,7 @@
  * main.ts plugs in the real ones (clock.ts, cluster.ts, sqs.ts); the simulation plugs in models under virtual time.
  * Expected outcomes are values; a port throws only what is to be tried again.
  */
+import type { KindSchema } from './kind-schema.ts';
 import type { LeaseRecord, StoredLease } from './leader-state.ts';
 
 /** Time: `now` in ms since the epoch (UTC), `monotonic` in ms from an arbitrary origin, never stepping back. */
@@ -149,12 +150,19 @@ export interface KindFacts {
   readonly namespaced: boolean;
 }
 
+/** The schema of a kind; or why it is not known, which is no fault of the kind. */
+export type SchemaOutcome =
+  | { readonly known: true; readonly schema: KindSchema }
+  | { readonly known: false; readonly why: string };
+
 /** What the API server says about kinds and about this process's rights. Throws ApiError. */
 export interface Kinds {
   /** undefined: it does not serve the kind. */
   describe(kind: KindRef): Promise<KindFacts | undefined>;
   /** The kind in the version that is named, else in the group's preferred one, else in any; undefined: it is not served. */
   find(kind: ListedKind): Promise<KindRef | undefined>;
+  /** What objects of a kind can have; `kind` is the word that `describe` gives. Never throws. */
+  schemaOf(ref: KindRef, kind: string): Promise<SchemaOutcome>;
   /** Whether it serves the kind in any version; while it does not, no object of it can be there. */
   isServed(kind: Pick<KindRef, 'group' | 'resource'>): Promise<boolean>;
   /** The verbs on a kind, in all namespaces, that this process lacks. */

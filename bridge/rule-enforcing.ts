@@ -48,8 +48,7 @@ export async function enforce(options: EnforcingOptions, object: KubeObject, jud
     const alsoSaid = await conditionsAtAdmission(options, object, labelled);
     statusDueAt = await writeStatus({ ...options, alsoSaid }, name, judgement);
   }
-  const pause =
-    !isInForce || judgement.notes.length > 0 ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
+  const pause = !isInForce || judgement.isIncomplete ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
   return Math.min(clock.now() + pause, ...[statusDueAt, dueAt].filter((at) => at !== undefined));
 }
 

@@ -124,6 +124,8 @@ export const REFUSALS = {
   Invalid: 'a field is wrong, or an expression does not compile or cannot give what is needed',
   NoQueue: 'no queue is configured for the handler',
   UnknownResource: 'the API server does not serve the kind in this version',
+  UnknownField:
+    "an expression reads what the kind's schema does not have; the message names the expression, the path and the fields near it",
   OwnershipNotBound:
     'the tags could be carried by what belongs to another object: they must read `object.metadata.uid`, or the name, and for a kind in namespaces `object.metadata.namespace` as well',
   WaitsInCircle: 'rules for this kind wait for each other, and this is the youngest of them; or it waits for itself',

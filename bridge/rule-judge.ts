@@ -1,12 +1,13 @@
 /*
- * Judges one generation of a TeardownRule: does it read, is its handler known, does the kind exist, is the proof bound to
- * objects of that kind, does it wait in a circle, may we do what it needs. Called by rule-keeper.ts; what is wrong is said
+ * Judges one generation of a TeardownRule: does it read, is its handler known, does the kind exist and have what expressions
+ * read, is the proof bound to its objects, does it wait in a circle, may we do what it needs. Called by rule-keeper.ts; what is wrong is said
  * in the rule's conditions by rule-conditions.ts.
  */
 import type { Cluster, KindRef, Kinds, KubeObject } from './ports.ts';
 import type { Rule } from './rule.ts';
 import { rulesReached, type Waits, waiterOf, waitsAmong } from './rule-circles.ts';
 import type { Refusal } from './rule-facts.ts';
+import { faultOfFields } from './rule-fields.ts';
 import { ownershipOf, ruleFromObject } from './rules.ts';
 import { bindingOf } from './target.ts';
 import { rulePath } from './teardown-rules.ts';
@@ -29,6 +30,8 @@ export interface Judgement {
   readonly lacking: readonly string[];
   /** What people should know of an accepted rule. */
   readonly notes: readonly string[];
+  /** Whether it names a rule that may yet come. */
+  readonly isIncomplete: boolean;
   /** Other rules that are to be judged again now that this one is as it is. */
   readonly others: readonly string[];
 }
@@ -60,13 +63,20 @@ export async function judgeRule(options: JudgeOptions, object: KubeObject): Prom
   if (bindingOf(ownershipOf(spec), facts.namespaced) === undefined) {
     return refused({ reason: 'OwnershipNotBound', message: unboundIn(rule.match) });
   }
+  const schema = await kinds.schemaOf(rule.match, facts.kind);
+  const unknown = schema.known ? faultOfFields(spec, schema.schema, nameOf(rule.match)) : undefined;
+  if (unknown !== undefined) return refused({ reason: 'UnknownField', message: unknown });
   const waits = await readWaits(options, object);
   if (waits?.circle !== undefined) return refused(inCircle(waits.circle), waits.younger);
   const lacking = await kinds.lacking(rule.match, VERBS);
-  const notes = (waits?.strangers ?? []).map(
-    (name) => `no rule for ${nameOf(rule.match)} is called ${name}, so nothing is waited for in its place`,
-  );
-  return { rule, fault: undefined, lacking, notes, others: waits?.younger ?? [] };
+  const { strangers = [], younger = [] } = waits ?? {};
+  const notes = [
+    ...strangers.map(
+      (name) => `no rule for ${nameOf(rule.match)} is called ${name}, so nothing is waited for in its place`,
+    ),
+    ...(schema.known ? [] : [`whether its paths exist was not checked: ${schema.why}`]),
+  ];
+  return { rule, fault: undefined, lacking, notes, isIncomplete: strangers.length > 0, others: younger };
 }
 
 /** Why a rule is not accepted, for what waits for it. */
@@ -75,7 +85,7 @@ export function whyRefused({ fault }: Judgement): string {
 }
 
 function refused(fault: RuleFault, others: readonly string[] = []): Judgement {
-  return { rule: undefined, fault, lacking: [], notes: [], others };
+  return { rule: undefined, fault, lacking: [], notes: [], isIncomplete: false, others };
 }
 
 function nameOf({ group, version, resource }: KindRef): string {

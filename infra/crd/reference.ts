@@ -170,6 +170,10 @@ for it, and pending objects say \`RuleNotAccepted\`.
 
 ${acceptedTable()}
 
+Which paths a kind has is read from the API server's OpenAPI documents (\`/openapi/v3\`), which everybody may read unless
+that right was taken away. While they cannot be read a rule is accepted all the same, and the message says that its paths
+were not checked. When a definition changes, its rules are judged again by themselves.
+
 ## Status
 
 ${fieldTable(status, 'status')}

@@ -4,28 +4,15 @@
  */
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../bridge/ports.ts';
-import { conditionsOf } from '../../bridge/rule-conditions.ts';
 import { RECHECK_MS, REJUDGE_MS } from '../../bridge/rule-enforcing.ts';
-import { judgeRule, VERBS } from '../../bridge/rule-judge.ts';
+import { VERBS } from '../../bridge/rule-judge.ts';
 import { BUCKETS, ENTRY, HANDLER, RULE, type SpecChanges } from '../support/bridge-builders.ts';
-import { FakeKinds } from '../support/fake-kinds.ts';
-import { ruleObject } from '../support/rule-objects.ts';
+import type { FakeKinds } from '../support/fake-kinds.ts';
+import { judged } from '../support/judged-rules.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 
 const KIND = 'storage.example.com/v1/buckets';
 const OTHER = 'other';
-
-/** A judgement of one rule, and its conditions in short. */
-async function judged(changes: SpecChanges = {}, prepare: (kinds: FakeKinds) => void = () => {}, isWatching = true) {
-  const kinds = new FakeKinds();
-  prepare(kinds);
-  const cluster = { get: async () => undefined };
-  const judgement = await judgeRule({ kinds, cluster, hasHandler: (name) => name === HANDLER }, ruleObject(changes));
-  const conditions = conditionsOf(judgement, isWatching);
-  const said = Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
-  const messages = Object.fromEntries(conditions.map(({ type, message }) => [type, message]));
-  return { judgement, said, messages, kinds };
-}
 
 describe('a rule', () => {
   it('that can work is accepted, permitted, watched and ready', async () => {

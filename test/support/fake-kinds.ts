@@ -4,12 +4,15 @@
  */
 import { POLICIES } from '../../bridge/at-admission.ts';
 import { kindKey } from '../../bridge/kind-key.ts';
-import type { KindFacts, KindRef, Kinds, ListedKind } from '../../bridge/ports.ts';
+import type { KindSchema } from '../../bridge/kind-schema.ts';
+import type { KindFacts, KindRef, Kinds, ListedKind, SchemaOutcome } from '../../bridge/ports.ts';
 import { BUCKETS } from './bridge-builders.ts';
 
 /** More kinds than one: of the same group, of core, and without a namespace. */
 export const VOLUMES: KindRef = { ...BUCKETS, resource: 'volumes' };
 export const CONFIG_MAPS: KindRef = { group: '', version: 'v1', resource: 'configmaps' };
+
+const OPEN: KindSchema = { root: { is: 'anything' }, place: () => ({ is: 'anything' }) };
 
 /** The fake port. */
 export class FakeKinds implements Kinds {
@@ -23,6 +26,8 @@ export class FakeKinds implements Kinds {
   readonly lacks = new Map<string, readonly string[]>();
   /** What asking about a kind throws. */
   readonly fails = new Map<string, Error>();
+  /** What the objects of a kind can have; those of a kind that is not here can have anything. */
+  readonly schemas = new Map<string, SchemaOutcome>();
   /** How often was asked what a kind is. */
   asked = 0;
 
@@ -41,6 +46,10 @@ export class FakeKinds implements Kinds {
       if ((await this.describe(found)) !== undefined) return found;
     }
     return undefined;
+  }
+
+  async schemaOf(kind: KindRef): Promise<SchemaOutcome> {
+    return this.schemas.get(kindKey(kind)) ?? { known: true, schema: OPEN };
   }
 
   async isServed({ group, resource }: Pick<KindRef, 'group' | 'resource'>): Promise<boolean> {
