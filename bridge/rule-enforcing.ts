@@ -9,7 +9,8 @@ import { explain, type Log } from './log.ts';
 import type { Clock, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
-import { type Judgement, whyRefused } from './rule-judge.ts';
+import { putInForce } from './rule-force.ts';
+import type { Judgement } from './rule-judge.ts';
 import { type StatusOptions, writeStatus } from './rule-status.ts';
 import type { LabelWord, Serving } from './serving.ts';
 import { type Condition, markRule, matchOf, rulePath, statusOf } from './teardown-rules.ts';
@@ -39,7 +40,7 @@ export interface EnforcingOptions extends StatusOptions {
 export async function enforce(options: EnforcingOptions, object: KubeObject, judgement: Judgement): Promise<number> {
   const { book, clock, lease, serving } = options;
   const { name } = object.metadata;
-  apply(book, object, judgement);
+  putInForce(book, object, judgement);
   if (judgement.fault?.reason === 'UnknownResource') serving.down(matchOf(object));
   const isInForce = judgement.rule !== undefined && judgement.lacking.length === 0;
   const { labelled, dueAt } = await label(options, object.metadata, isInForce ? judgement.rule : undefined);
@@ -50,22 +51,6 @@ export async function enforce(options: EnforcingOptions, object: KubeObject, jud
   }
   const pause = !isInForce || judgement.isIncomplete ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
   return Math.min(clock.now() + pause, ...[statusDueAt, dueAt].filter((at) => at !== undefined));
-}
-
-function apply(book: RuleBook, object: KubeObject, judgement: Judgement): void {
-  const { rule, fault } = judgement;
-  const { name, uid } = object.metadata;
-  const known = book.named(name);
-  // One of the same name that went without being seen to go says nothing about this one.
-  if (known !== undefined && known.uid !== uid) book.delete(name);
-  const last = book.named(name);
-  if (rule !== undefined) {
-    if (last?.generation !== rule.generation || last?.notAccepted !== undefined) book.set(rule);
-    return;
-  }
-  const why = whyRefused(judgement);
-  if (last === undefined) book.refuse(name, why, fault?.reason === 'UnknownResource' ? undefined : matchOf(object));
-  else if (last.notAccepted !== why) book.set({ ...last, notAccepted: why });
 }
 
 /** A rule's label after a look at it. */

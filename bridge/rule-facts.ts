@@ -28,6 +28,8 @@ export const BUDGET_LIMIT = { least: 1, most: 1_000_000 } as const;
 /** Blocks of a budget that the status can hold, and objects that it lists as held. */
 export const BUDGET_RESERVATIONS_MAX = 64;
 export const HELD_OBJECTS_MAX = 20;
+/** Largest spec that the status keeps of the last accepted generation, in UTF-8 bytes of its JSON. */
+export const LAST_ACCEPTED_MAX_BYTES = 65_536;
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -140,6 +142,10 @@ export const ACCEPTANCES = {
   OwnershipNone:
     "in force without a proof, as `ownership.none` says: it takes down whatever a target names, where the function's own configuration allows that; entries stay until no request can still run",
 } as const;
+
+/** The reason of `Accepted=Unknown`. */
+export const NOT_JUDGED =
+  'the API server could not be asked about the kind; it is tried again, and what was in force stays so';
 
 /** What is said of a rule that is wrong in more than the shape of one text, by the bridge and by the API server alike. */
 export const FAULTS = {

@@ -10,7 +10,7 @@ import type { Refusal } from './rule-facts.ts';
 import { faultOfFields } from './rule-fields.ts';
 import { ownershipOf, ruleFromObject } from './rules.ts';
 import { bindingOf } from './target.ts';
-import { rulePath } from './teardown-rules.ts';
+import { isRememberable, rulePath, versionOf } from './teardown-rules.ts';
 
 /** The verbs that the bridge needs on a kind. */
 export const VERBS = ['get', 'list', 'watch', 'patch'] as const;
@@ -23,6 +23,8 @@ export interface RuleFault {
 
 /** What was found. */
 export interface Judgement {
+  /** What was judged, as `versionOf` says it. */
+  readonly version: string;
   /** The rule of this generation, if it is accepted. */
   readonly rule: Rule | undefined;
   readonly fault: RuleFault | undefined;
@@ -45,38 +47,40 @@ export interface JudgeOptions {
 
 /** Judges a rule. Throws ApiError when the API server could not be asked. */
 export async function judgeRule(options: JudgeOptions, object: KubeObject): Promise<Judgement> {
+  const verdict = await verdictOn(options, object);
+  const { lacking = [], notes = [], others = [], isIncomplete = false } = verdict;
+  return { version: versionOf(object), rule: verdict.rule, fault: verdict.fault, lacking, notes, others, isIncomplete };
+}
+
+type Verdict = Partial<Omit<Judgement, 'version'>>;
+
+async function verdictOn(options: JudgeOptions, object: KubeObject): Promise<Verdict> {
   const { kinds, hasHandler } = options;
   const parsed = ruleFromObject(object);
   if (!parsed.ok) {
     const message = parsed.faults.map((fault) => `${fault.path}: ${fault.message}`).join('; ');
     const reason = message.includes('OwnershipNotBound') ? 'OwnershipNotBound' : 'Invalid';
-    return refused({ reason, message });
+    return refused(reason, message);
   }
   const { rule, spec } = parsed;
-  if (!hasHandler(rule.handler)) {
-    return refused({ reason: 'NoQueue', message: `no queue is configured for handler ${rule.handler}` });
-  }
+  const name = nameOf(rule.match);
+  if (!hasHandler(rule.handler)) return refused('NoQueue', `no queue is configured for handler ${rule.handler}`);
   const facts = await kinds.describe(rule.match);
-  if (facts === undefined) {
-    return refused({ reason: 'UnknownResource', message: `the API server does not serve ${nameOf(rule.match)}` });
-  }
-  if (bindingOf(ownershipOf(spec), facts.namespaced) === undefined) {
-    return refused({ reason: 'OwnershipNotBound', message: unboundIn(rule.match) });
-  }
+  if (facts === undefined) return refused('UnknownResource', `the API server does not serve ${name}`);
+  const isBound = bindingOf(ownershipOf(spec), facts.namespaced) !== undefined;
+  if (!isBound) return refused('OwnershipNotBound', unboundIn(name));
   const schema = await kinds.schemaOf(rule.match, facts.kind);
-  const unknown = schema.known ? faultOfFields(spec, schema.schema, nameOf(rule.match)) : undefined;
-  if (unknown !== undefined) return refused({ reason: 'UnknownField', message: unknown });
-  const waits = await readWaits(options, object);
-  if (waits?.circle !== undefined) return refused(inCircle(waits.circle), waits.younger);
+  const unknown = schema.known ? faultOfFields(spec, schema.schema, name) : undefined;
+  if (unknown !== undefined) return refused('UnknownField', unknown);
+  const { circle, younger = [], strangers = [] } = (await readWaits(options, object)) ?? {};
+  if (circle !== undefined) return { ...refused('WaitsInCircle', inCircle(circle)), others: younger };
   const lacking = await kinds.lacking(rule.match, VERBS);
-  const { strangers = [], younger = [] } = waits ?? {};
   const notes = [
-    ...strangers.map(
-      (name) => `no rule for ${nameOf(rule.match)} is called ${name}, so nothing is waited for in its place`,
-    ),
+    ...strangers.map((other) => `no rule for ${name} is called ${other}, so nothing is waited for in its place`),
     ...(schema.known ? [] : [`whether its paths exist was not checked: ${schema.why}`]),
+    ...(isRememberable(object) ? [] : ['its spec is too large to be remembered over a restart']),
   ];
-  return { rule, fault: undefined, lacking, notes, isIncomplete: strangers.length > 0, others: younger };
+  return { rule, lacking, notes, isIncomplete: strangers.length > 0, others: younger };
 }
 
 /** Why a rule is not accepted, for what waits for it. */
@@ -84,17 +88,17 @@ export function whyRefused({ fault }: Judgement): string {
   return fault?.message ?? 'not accepted';
 }
 
-function refused(fault: RuleFault, others: readonly string[] = []): Judgement {
-  return { rule: undefined, fault, lacking: [], notes: [], isIncomplete: false, others };
+function refused(reason: Refusal, message: string): Verdict {
+  return { fault: { reason, message } };
 }
 
 function nameOf({ group, version, resource }: KindRef): string {
   return `${resource}.${version}${group === '' ? '' : `.${group}`}`;
 }
 
-function unboundIn(kind: KindRef): string {
+function unboundIn(kind: string): string {
   return (
-    `spec.ownership: ${nameOf(kind)} are in namespaces, where another object may have the same name: ` +
+    `spec.ownership: ${kind} are in namespaces, where another object may have the same name: ` +
     'let the tags read object.metadata.uid, or object.metadata.namespace as well as the name'
   );
 }
@@ -109,11 +113,9 @@ async function readWaits({ cluster }: JudgeOptions, object: KubeObject): Promise
   return waitsAmong(rules, waiter);
 }
 
-function inCircle(circle: readonly string[]): RuleFault {
+function inCircle(circle: readonly string[]): string {
   const [self, ...others] = circle;
-  const message =
-    others.length === 1
-      ? `spec.waitFor: the rule waits for its own entry: ${circle.join(' -> ')}`
-      : `spec.waitFor: the rules ${circle.join(' -> ')} wait for each other, and ${self} is the youngest of them`;
-  return { reason: 'WaitsInCircle', message };
+  return others.length === 1
+    ? `spec.waitFor: the rule waits for its own entry: ${circle.join(' -> ')}`
+    : `spec.waitFor: the rules ${circle.join(' -> ')} wait for each other, and ${self} is the youngest of them`;
 }

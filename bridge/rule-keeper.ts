@@ -15,7 +15,8 @@ import { type EnforcingOptions, enforce, policyProbe, REJUDGE_MS } from './rule-
 import { type Judgement, judgeRule } from './rule-judge.ts';
 import { STATUS_EVERY_MS } from './rule-status.ts';
 import type { Serving } from './serving.ts';
-import { generationOf, rulePath, TEARDOWN_RULES } from './teardown-rules.ts';
+import { rulePath, TEARDOWN_RULES, versionOf } from './teardown-rules.ts';
+import { sayUnjudged } from './unjudged.ts';
 import { type Sink, Watcher } from './watch.ts';
 import { type Withdrawal, withdraw } from './withdrawal.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -71,6 +72,8 @@ class Keeper implements RuleKeeper {
   readonly #watcher: Watcher;
   readonly #unjudged = new Set<string>();
   readonly #judged = new Map<string, Judged>();
+  /** Rules that could not be judged when they were tried last. */
+  readonly #unanswered = new Map<string, { readonly object: KubeObject; readonly error: unknown }>();
   readonly #withdrawals = new Map<string, Withdrawal>();
   /** Per rule what of its status may have moved when it was looked at last. */
   readonly #told = new Map<string, string>();
@@ -178,13 +181,17 @@ class Keeper implements RuleKeeper {
 
   /** Judges anew when there is a new generation, or the last judgement is old: kinds and rights come and go. */
   async #judge(object: KubeObject): Promise<Judgement> {
-    const { name, uid } = object.metadata;
+    const { name } = object.metadata;
     const { clock } = this.#options;
-    const version = `${uid}/${generationOf(object)}`;
+    const version = versionOf(object);
     const last = this.#judged.get(name);
     const isFresh = last !== undefined && last.version === version && clock.monotonic() - last.at < REJUDGE_MS;
     if (isFresh) return last.judgement;
-    const judgement = await judgeRule(this.#options, object);
+    const judgement = await judgeRule(this.#options, object).catch((error: unknown) => {
+      this.#unanswered.set(name, { object, error });
+      throw error;
+    });
+    this.#unanswered.delete(name);
     this.#judged.set(name, { version, at: clock.monotonic(), judgement });
     for (const other of judgement.others) {
       this.#judged.delete(other);
@@ -195,17 +202,27 @@ class Keeper implements RuleKeeper {
 
   #forget(name: string): void {
     this.#unjudged.delete(name);
-    for (const kept of [this.#withdrawals, this.#judged, this.#told, this.#writtenAt]) kept.delete(name);
+    for (const kept of [this.#withdrawals, this.#judged, this.#unanswered, this.#told, this.#writtenAt])
+      kept.delete(name);
     this.#options.births.forget(name);
     this.#options.book.delete(name);
   }
 
-  #noteFailure(name: string, error: unknown, failures: number): void {
+  async #noteFailure(name: string, error: unknown, failures: number): Promise<void> {
     const { log, book } = this.#options;
     log.warn({ rule: name, err: explain(error) }, 'keeping a rule: trying again');
     if (failures < FAILURES_UNTIL_PASSED) return;
     this.#unjudged.delete(name);
-    if (book.named(name) === undefined) book.refuse(name, `not judged yet: ${explain(error)}`);
+    const unanswered = this.#unanswered.get(name);
+    if (unanswered === undefined || unanswered.error !== error) {
+      if (book.named(name) === undefined) book.refuse(name, `not judged yet: ${explain(error)}`);
+      return;
+    }
+    try {
+      await sayUnjudged({ ...this.#options, writtenAt: this.#writtenAt }, unanswered.object, error);
+    } catch (failure) {
+      log.warn({ rule: name, err: explain(failure) }, 'saying that a rule cannot be judged: failed');
+    }
   }
 }
 

@@ -7,8 +7,16 @@ import { beganAt, type Pending } from './pending.ts';
 import type { Clock, Cluster, KubeObject } from './ports.ts';
 import { conditionsOf } from './rule-conditions.ts';
 import { HELD_OBJECTS_MAX } from './rule-facts.ts';
+import { toRemember } from './rule-force.ts';
 import type { Judgement } from './rule-judge.ts';
-import { type Condition, generationOf, rulePath, statusOf, type WrittenCondition } from './teardown-rules.ts';
+import {
+  type Condition,
+  generationOf,
+  rulePath,
+  statusOf,
+  versionOf,
+  type WrittenCondition,
+} from './teardown-rules.ts';
 
 /** Status is written at most this often, unless a condition changes that people and programs wait for. */
 export const STATUS_EVERY_MS = 10_000;
@@ -31,7 +39,7 @@ export async function writeStatus(
   name: string,
   judgement: Judgement,
 ): Promise<number | undefined> {
-  return await updateStatus(options, name, [
+  return await updateStatus({ ...options, judgement }, name, [
     ...conditionsOf(judgement, options.isWatching(name)),
     ...(options.alsoSaid ?? []),
   ]);
@@ -42,16 +50,19 @@ export async function writeStatus(
  * watch and brings another look, so what merely counts may wait: resolves to when it may be written, in ms since the epoch.
  */
 export async function updateStatus(
-  { cluster, clock, pendings, writtenAt }: StatusOptions,
+  { cluster, clock, pendings, writtenAt, judgement }: StatusOptions & { readonly judgement?: Judgement },
   name: string,
   conditions: readonly Condition[],
 ): Promise<number | undefined> {
   const object = await cluster.get(rulePath(name));
   if (object === undefined) return undefined;
+  // Edited since it was judged: the edit brings another look.
+  if (judgement !== undefined && judgement.version !== versionOf(object)) return undefined;
   const before = statusOf(object);
   const after = {
     ...before,
     observedGeneration: generationOf(object),
+    ...(judgement?.rule === undefined ? {} : { lastAccepted: toRemember(object) }),
     conditions: merged(before.conditions ?? [], conditions, { object, now: clock.now() }),
     ...countsOf(pendings().filter(({ rule }) => rule === name)),
   };

@@ -3,10 +3,11 @@
  * Used by rule-keeper.ts, rule-status.ts and withdrawal.ts.
  */
 import * as z from 'zod/mini';
+import { utf8Bytes } from './contract.ts';
 import { guards } from './finalizer.ts';
 import { INJECTS_LABEL } from './injects.ts';
 import type { KindRef, KubeObject, ObjectMeta, ObjectPath, PatchOperation } from './ports.ts';
-import { RULE_GROUP, RULE_RESOURCE, RULE_VERSION } from './rule-facts.ts';
+import { LAST_ACCEPTED_MAX_BYTES, RULE_GROUP, RULE_RESOURCE, RULE_VERSION } from './rule-facts.ts';
 
 /** The kind of the rules themselves. */
 export const TEARDOWN_RULES: KindRef = {
@@ -54,6 +55,16 @@ export function rulePath(name: string): ObjectPath {
 /** The generation of a rule's spec. */
 export function generationOf(object: KubeObject): number {
   return ruleObject.parse(object).metadata.generation ?? 0;
+}
+
+/** One generation of one very rule. */
+export function versionOf(object: KubeObject): string {
+  return `${object.metadata.uid}/${generationOf(object)}`;
+}
+
+/** Whether the status can keep a rule's spec beside itself. */
+export function isRememberable({ spec }: KubeObject): boolean {
+  return utf8Bytes(JSON.stringify(spec) ?? '') <= LAST_ACCEPTED_MAX_BYTES;
 }
 
 /** What kind a rule selects; readable also where the rest of the spec is not. Throws ZodError where it is not. */

@@ -11,6 +11,7 @@ import type { Pending } from './pending.ts';
 import type { Clock, Cluster, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
+import { lastAcceptedOf } from './rule-force.ts';
 import { type Judgement, whyRefused } from './rule-judge.ts';
 import { updateStatus } from './rule-status.ts';
 import { ruleFromObject } from './rules.ts';
@@ -74,7 +75,10 @@ function inForce(book: RuleBook, object: KubeObject, judgement: Judgement): Rule
   const { name, uid } = object.metadata;
   const known = book.named(name);
   const last = known?.uid === uid ? known : undefined;
-  const rule = judgement.rule ?? { ...(last ?? readable(object, judgement)), notAccepted: whyRefused(judgement) };
+  const rule = judgement.rule ?? {
+    ...(last ?? lastAcceptedOf(object) ?? readable(object, judgement)),
+    notAccepted: whyRefused(judgement),
+  };
   const isSame = last?.generation === rule.generation && last?.notAccepted === rule.notAccepted;
   if (last !== undefined && isSame && last.isWithdrawn === true) return last;
   const withdrawn = { ...rule, isWithdrawn: true };

@@ -163,7 +163,7 @@ export const functionFacts: readonly FunctionFact[] = [
 /** What else an author should know, each a sentence or two. */
 export const expressionNotes: readonly string[] = [
   'The only variable is `object`, as the API server has it, whole. `object.metadata.labels` and `object.metadata.annotations` are always maps, empty ones when the object has none. (In an admission policy they would be missing keys.)',
-  "A path that no object of the kind can have, by the schema that the API server publishes of it, is a fault of the rule (`UnknownField`), `has()` and `.?` included. Not checked is what cannot be followed: keys that are computed, fields that hold anything, results of `map()`, and `dyn(object).spec.x`, which says so on purpose.",
+  'A path that no object of the kind can have, by the schema that the API server publishes of it, is a fault of the rule (`UnknownField`), `has()` and `.?` included. Not checked is what cannot be followed: keys that are computed, fields that hold anything, results of `map()`, and `dyn(object).spec.x`, which says so on purpose.',
   'A result is a text, a bool, a whole number that JavaScript can hold exactly, or a list of texts. Nothing else can be a target, a tag or a policy.',
   'Whole numbers of the object are ints, others doubles: `object.spec.ratio * 2.0`, not `* 2`. A whole number beyond 2^53 cannot be read.',
   'A key that a map of the object lacks makes the outcome *missing*; everything else that goes wrong makes it *invalid* and holds that one object. Selecting from a text, a number or a list is never missing.',

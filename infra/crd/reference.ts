@@ -4,7 +4,7 @@
  */
 import { stringify } from 'yaml';
 import { AT_ADMISSION, RACE } from '../../bridge/at-admission.ts';
-import { ACCEPTANCES, REFUSALS } from '../../bridge/rule-facts.ts';
+import { ACCEPTANCES, NOT_JUDGED, REFUSALS } from '../../bridge/rule-facts.ts';
 import { ruleSchema } from './definition.ts';
 import { exampleObject, expressionNotes, functionFacts, stricterThanTheServer } from './expressions.ts';
 import type { Schema } from './schema.ts';
@@ -123,7 +123,7 @@ function acceptedTable(): string {
     Object.entries(reasons).map(([reason, meaning]) => `| ${status} | \`${reason}\` | ${cell(meaning)} |`);
   return [
     ...['| `Accepted` | reason | meaning |', '|---|---|---|'],
-    ...[...rows('True', ACCEPTANCES), ...rows('False', REFUSALS)],
+    ...[...rows('True', ACCEPTANCES), ...rows('False', REFUSALS), ...rows('Unknown', { NotJudged: NOT_JUDGED })],
   ].join('\n');
 }
 
@@ -166,7 +166,8 @@ ${refusals()}
 ## What only the bridge can tell
 
 It says so in the condition \`Accepted\`. A rule that is not accepted is judged again by itself; meanwhile nothing is published
-for it, and pending objects say \`RuleNotAccepted\`.
+for it, and pending objects say \`RuleNotAccepted\`. Until then the generation that was accepted last decides what a result, a
+person's release and \`Retain\` mean, also over a restart: \`status.lastAccepted\` keeps it.
 
 ${acceptedTable()}
 

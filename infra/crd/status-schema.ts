@@ -3,7 +3,12 @@
  * Used by definition.ts. Only the bridge writes it, through the status subresource.
  */
 import { reason } from '../../bridge/contract.ts';
-import { BUDGET_LIMIT, BUDGET_RESERVATIONS_MAX, HELD_OBJECTS_MAX } from '../../bridge/rule-facts.ts';
+import {
+  BUDGET_LIMIT,
+  BUDGET_RESERVATIONS_MAX,
+  HELD_OBJECTS_MAX,
+  LAST_ACCEPTED_MAX_BYTES,
+} from '../../bridge/rule-facts.ts';
 import { factsOf, type Schema } from './schema.ts';
 
 const text = (description: string, maxLength: number): Schema => ({ type: 'string', description, maxLength });
@@ -70,6 +75,21 @@ const heldObject: Schema = {
   },
 };
 
+const lastAccepted: Schema = {
+  type: 'object',
+  description: `The generation that was accepted last; not kept of a spec of more than ${LAST_ACCEPTED_MAX_BYTES} bytes.`,
+  required: ['uid', 'generation', 'spec'],
+  properties: {
+    uid: text('The uid of the rule that it was: one of the same name is another rule.', 128),
+    generation: generation('Its generation.'),
+    spec: {
+      type: 'object',
+      description: 'Its spec.',
+      'x-kubernetes-preserve-unknown-fields': true,
+    },
+  },
+};
+
 export const statusSchema: Schema = {
   type: 'object',
   description: 'How the rule fares, written by the bridge.',
@@ -83,6 +103,7 @@ export const statusSchema: Schema = {
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['type'],
     },
+    lastAccepted,
     pending: count('Objects that are deleting and still carry the entry, held ones included.'),
     held: count('Objects among them that need a person or a change.'),
     oldestPendingTime: time('When the deletion began that has been pending longest.'),

@@ -9,7 +9,13 @@ import { settled } from '../support/manual-clock.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 
 const labelled = (app: string) => ({ match: { ...BUCKETS, labelSelector: { matchLabels: { app } } } });
+/** An accepted rule that is larger than a status keeps. */
+const TOO_LARGE = { target: keysOf(17, `'${'x'.repeat(4_000)}'.substring(3990) + object.spec.bucket`) };
 const BROKEN = { target: { bucket: 'object.spec.' } };
+
+function keysOf(count: number, value: string) {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value]));
+}
 
 describe('a rule whose latest generation is broken', () => {
   it('publishes nothing, says so on what is pending, and goes on by itself when it is mended', async () => {
@@ -65,9 +71,9 @@ describe('a rule whose latest generation is broken', () => {
     expect(scene.requested).toEqual(['logs']);
   });
 
-  it('keeps a gone in its queue after a restart, until it is mended', async () => {
+  it('keeps a gone in its queue after a restart, until it is mended, if it was too large to be remembered', async () => {
     const first = await RuleScene.start();
-    await first.apply();
+    await first.apply(TOO_LARGE);
     await first.create('logs');
     await first.delete('logs');
     await first.apply(BROKEN);
@@ -77,7 +83,7 @@ describe('a rule whose latest generation is broken', () => {
     expect(scene.standing('logs')).toBe('Held RuleNotAccepted');
     expect(await scene.answer('logs')).toBe(false);
     expect(scene.finalizers('logs')).toContain(ENTRY);
-    await scene.apply();
+    await scene.apply(TOO_LARGE);
     expect(await scene.answer('logs')).toBe(true);
     expect(scene.cluster.peek('logs')).toBeUndefined();
   });

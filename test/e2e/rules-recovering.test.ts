@@ -157,3 +157,39 @@ it('a rule that is broken with work pending: after a restart the object still sa
   await hands.finish(thing);
   await things.gone(thing);
 });
+
+it('P5 a rule that is broken after its request: after a restart a gone still counts, Retain retains, nothing is sent', async ({
+  expect,
+}) => {
+  const rule = 'recovering-remembered';
+  const policy = "object.metadata.annotations[?'on-delete'].orValue('Delete')";
+  await rules.apply(rule, rules.spec(rule, { policy }));
+  await rules.ready(rule);
+  const labels = { rule };
+  const asked = await things.bucket('asked', { labels });
+  const kept = await things.bucket('kept', { labels, annotations: { 'on-delete': 'Retain' } });
+  const late = await things.bucket('late', { labels });
+  for (const thing of [asked, kept, late]) await things.claimed(thing, rule);
+  await things.delete(asked);
+  await hands.requested(asked);
+  const { status, metadata } = await rules.found(rule);
+  expect(status.lastAccepted).toMatchObject({ uid: metadata.uid, generation: 1, spec: { policy } });
+  await bridge.stop();
+  // No bridge has seen the edit.
+  await rules.apply(rule, rules.spec(rule, { policy, target: { bucket: 'object.metadata.(' } }));
+
+  bridge = await start();
+
+  await bridge.ready();
+  await rules.says(rule, 'Accepted', { status: 'False', reason: 'Invalid' });
+  for (const thing of [kept, late]) await things.delete(thing);
+  await things.says(late, rule, 'RuleNotAccepted');
+  await things.gone(kept);
+  await hands.finish(asked);
+  await things.gone(asked);
+  expect([hands.of(late), hands.of(kept)]).toEqual([[], []]);
+  expect((await rules.found(rule)).status.lastAccepted).toMatchObject({ generation: 1 });
+  await rules.apply(rule, rules.spec(rule, { policy }));
+  await hands.finish(late);
+  await things.gone(late);
+});

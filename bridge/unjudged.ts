@@ -1,0 +1,43 @@
+/*
+ * What is said of a rule that cannot be judged, because the API server answers no question about its kind, once that
+ * lasts: why, in the rule's own conditions. Called by rule-keeper.ts after some failures. An acceptance of the same
+ * generation stands, and so does what is in force; nothing new comes into force unjudged.
+ */
+import { explain } from './log.ts';
+import type { KubeObject, Lease } from './ports.ts';
+import type { RuleBook } from './rule-book.ts';
+import { keepLast } from './rule-force.ts';
+import { type StatusOptions, updateStatus } from './rule-status.ts';
+import { type Condition, generationOf, statusOf } from './teardown-rules.ts';
+
+/** What saying needs. */
+export interface UnjudgedOptions extends StatusOptions {
+  readonly lease: Lease;
+  readonly book: RuleBook;
+}
+
+/** Says it. Rejects when the status cannot be written. */
+export async function sayUnjudged(options: UnjudgedOptions, object: KubeObject, error: unknown): Promise<void> {
+  const { book, lease } = options;
+  const { name, uid } = object.metadata;
+  const cause = explain(error);
+  const inForce = book.named(name);
+  if (inForce === undefined || inForce.uid !== uid) {
+    keepLast(book, object, { why: `not judged yet: ${cause}`, isServed: true });
+  }
+  if (!lease.holds() || isAccepted(object)) return;
+  const generation = generationOf(object);
+  const isWorking = inForce?.uid === uid && inForce.notAccepted === undefined;
+  const rest = isWorking
+    ? `generation ${inForce.generation ?? 0} stays in force`
+    : 'nothing is published for it meanwhile';
+  const message = `generation ${generation} cannot be judged now, which is tried again: ${cause}; ${rest}`;
+  const unknown = (type: Condition['type']): Condition => ({ type, status: 'Unknown', reason: 'NotJudged', message });
+  await updateStatus(options, name, isWorking ? [unknown('Accepted')] : [unknown('Accepted'), unknown('Ready')]);
+}
+
+/** Whether this very generation was accepted before. */
+function isAccepted(object: KubeObject): boolean {
+  const accepted = statusOf(object).conditions?.find(({ type }) => type === 'Accepted');
+  return accepted?.status === 'True' && accepted.observedGeneration === generationOf(object);
+}
