@@ -20,7 +20,7 @@ const REVIEWS = { group: 'authorization.k8s.io', version: 'v1', resource: 'selfs
 export function createKinds(http: Http): Kinds {
   const schemas = new Schemas(http);
   return {
-    schemaOf: (ref, kind) => schemas.of(ref, kind),
+    schemaOf: (ref, kind, isFresh = false) => schemas.of(ref, kind, isFresh),
     describe: (kind) => describeKind(http, kind),
     find: (kind) => findKind(http, kind),
     isServed: (kind) => isServed(http, kind),

@@ -150,10 +150,10 @@ export interface KindFacts {
   readonly namespaced: boolean;
 }
 
-/** The schema of a kind; or why it is not known, which is no fault of the kind. */
+/** The schema of a kind; or why it is not known, which is no fault of the kind, and whether it may be known soon. */
 export type SchemaOutcome =
   | { readonly known: true; readonly schema: KindSchema }
-  | { readonly known: false; readonly why: string };
+  | { readonly known: false; readonly why: string; readonly mayCome: boolean };
 
 /** What the API server says about kinds and about this process's rights. Throws ApiError. */
 export interface Kinds {
@@ -161,8 +161,11 @@ export interface Kinds {
   describe(kind: KindRef): Promise<KindFacts | undefined>;
   /** The kind in the version that is named, else in the group's preferred one, else in any; undefined: it is not served. */
   find(kind: ListedKind): Promise<KindRef | undefined>;
-  /** What objects of a kind can have; `kind` is the word that `describe` gives. Never throws. */
-  schemaOf(ref: KindRef, kind: string): Promise<SchemaOutcome>;
+  /**
+   * What objects of a kind can have; `kind` is the word that `describe` gives. It may be a minute old unless it is to be
+   * fresh. Never throws.
+   */
+  schemaOf(ref: KindRef, kind: string, isFresh?: boolean): Promise<SchemaOutcome>;
   /** Whether it serves the kind in any version; while it does not, no object of it can be there. */
   isServed(kind: Pick<KindRef, 'group' | 'resource'>): Promise<boolean>;
   /** The verbs on a kind, in all namespaces, that this process lacks. */

@@ -8,6 +8,7 @@ import type { Rule } from './rule.ts';
 import { rulesReached, type Waits, waiterOf, waitsAmong } from './rule-circles.ts';
 import type { Refusal } from './rule-facts.ts';
 import { faultOfFields } from './rule-fields.ts';
+import type { TeardownRuleSpec } from './rule-schema.ts';
 import { ownershipOf, ruleFromObject } from './rules.ts';
 import { bindingOf } from './target.ts';
 import { isRememberable, rulePath, versionOf } from './teardown-rules.ts';
@@ -32,7 +33,7 @@ export interface Judgement {
   readonly lacking: readonly string[];
   /** What people should know of an accepted rule. */
   readonly notes: readonly string[];
-  /** Whether it names a rule that may yet come. */
+  /** Whether something that it was to be judged by may come soon: a rule that it waits for, its kind's schema. */
   readonly isIncomplete: boolean;
   /** Other rules that are to be judged again now that this one is as it is. */
   readonly others: readonly string[];
@@ -69,18 +70,17 @@ async function verdictOn(options: JudgeOptions, object: KubeObject): Promise<Ver
   if (facts === undefined) return refused('UnknownResource', `the API server does not serve ${name}`);
   const isBound = bindingOf(ownershipOf(spec), facts.namespaced) !== undefined;
   if (!isBound) return refused('OwnershipNotBound', unboundIn(name));
-  const schema = await kinds.schemaOf(rule.match, facts.kind);
-  const unknown = schema.known ? faultOfFields(spec, schema.schema, name) : undefined;
-  if (unknown !== undefined) return refused('UnknownField', unknown);
+  const fields = await checkFields(kinds, spec, facts.kind);
+  if (fields.fault !== undefined) return refused('UnknownField', fields.fault);
   const { circle, younger = [], strangers = [] } = (await readWaits(options, object)) ?? {};
   if (circle !== undefined) return { ...refused('WaitsInCircle', inCircle(circle)), others: younger };
   const lacking = await kinds.lacking(rule.match, VERBS);
   const notes = [
     ...strangers.map((other) => `no rule for ${name} is called ${other}, so nothing is waited for in its place`),
-    ...(schema.known ? [] : [`whether its paths exist was not checked: ${schema.why}`]),
+    ...(fields.unchecked === undefined ? [] : [`whether its paths exist was not checked: ${fields.unchecked}`]),
     ...(isRememberable(object) ? [] : ['its spec is too large to be remembered over a restart']),
   ];
-  return { rule, lacking, notes, isIncomplete: strangers.length > 0, others: younger };
+  return { rule, lacking, notes, isIncomplete: strangers.length > 0 || fields.mayCome === true, others: younger };
 }
 
 /** Why a rule is not accepted, for what waits for it. */
@@ -101,6 +101,21 @@ function unboundIn(kind: string): string {
     `spec.ownership: ${kind} are in namespaces, where another object may have the same name: ` +
     'let the tags read object.metadata.uid, or object.metadata.namespace as well as the name'
   );
+}
+
+/** Looks for paths that the kind does not have; before a rule is refused for one, its schema is read anew. */
+async function checkFields(
+  kinds: Kinds,
+  spec: TeardownRuleSpec,
+  kind: string,
+): Promise<{ readonly fault?: string | undefined; readonly unchecked?: string; readonly mayCome?: boolean }> {
+  for (const isFresh of [false, true]) {
+    const outcome = await kinds.schemaOf(spec.match, kind, isFresh);
+    if (!outcome.known) return { unchecked: outcome.why, mayCome: outcome.mayCome };
+    const fault = faultOfFields(spec, outcome.schema, nameOf(spec.match));
+    if (fault === undefined || isFresh) return { fault };
+  }
+  return {};
 }
 
 async function readWaits({ cluster }: JudgeOptions, object: KubeObject): Promise<Waits | undefined> {

@@ -10,7 +10,10 @@ import { BUCKETS } from '../support/bridge-builders.ts';
 import { CONFIG_MAPS } from '../support/fake-kinds.ts';
 
 const STORAGE = 'apis/storage.example.com/v1';
-const at = (path: string, hash: string) => `/openapi/v3/${path}?hash=${hash}`;
+const at = (path: string) => `/openapi/v3/${path}`;
+const address = (path: string, hash: string) => `${at(path)}?hash=${hash}`;
+
+const ZONE = { type: 'object', properties: { zone: {} } };
 
 /** What is served by path; an error or a bare status instead of a document. */
 let served: Map<string, unknown>;
@@ -38,12 +41,12 @@ beforeEach(() => {
 
 /** Publishes a document under a hash of its own. */
 function serve(hash: string, spec: object): void {
-  served.set('/openapi/v3', { paths: { [STORAGE]: { serverRelativeURL: at(STORAGE, hash) } } });
-  served.set(at(STORAGE, hash), documentOf({ ...spec }));
+  served.set('/openapi/v3', { paths: { [STORAGE]: { serverRelativeURL: address(STORAGE, hash) } } });
+  served.set(at(STORAGE), documentOf({ ...spec }));
 }
 
-const fieldsOf = async () => {
-  const outcome = await kinds.schemaOf(BUCKETS, 'Bucket');
+const fieldsOf = async (isFresh = false) => {
+  const outcome = await kinds.schemaOf(BUCKETS, 'Bucket', isFresh);
   if (!outcome.known) return outcome.why;
   const { root, place } = outcome.schema;
   const whole = place(root);
@@ -56,16 +59,26 @@ describe('a schema', () => {
   it('is read by the address in the index, and once while that does not change', async () => {
     expect(await fieldsOf()).toEqual(Object.keys(manyWays.properties));
     expect(await fieldsOf()).toEqual(Object.keys(manyWays.properties));
-    expect(asked).toEqual(['/openapi/v3', at(STORAGE, 'one'), '/openapi/v3']);
-    serve('two', { type: 'object', properties: { zone: {} } });
+    expect(asked).toEqual(['/openapi/v3', at(STORAGE), '/openapi/v3']);
+    serve('two', ZONE);
     expect(await fieldsOf()).toEqual(['zone']);
-    expect(asked.at(-1)).toBe(at(STORAGE, 'two'));
+    expect(asked.slice(3)).toEqual(['/openapi/v3', at(STORAGE)]);
+  });
+
+  it('that is to be fresh is read although the index, which may be behind, tells of no change', async () => {
+    await fieldsOf();
+    serve('one', ZONE);
+    expect(await fieldsOf()).toEqual(Object.keys(manyWays.properties));
+    expect(await fieldsOf(true)).toEqual(['zone']);
+    expect(await fieldsOf()).toEqual(['zone']);
+    served.set(at(STORAGE), 500);
+    expect(await fieldsOf(true)).toEqual(['zone']);
   });
 
   it('of a core kind stands under api', async () => {
-    served.set('/openapi/v3', { paths: { 'api/v1': { serverRelativeURL: at('api/v1', 'x') } } });
+    served.set('/openapi/v3', { paths: { 'api/v1': { serverRelativeURL: address('api/v1', 'x') } } });
     await kinds.schemaOf(CONFIG_MAPS, 'ConfigMap');
-    expect(asked).toEqual(['/openapi/v3', at('api/v1', 'x')]);
+    expect(asked).toEqual(['/openapi/v3', at('api/v1')]);
   });
 
   it('that many ask for at once needs one look at the index', async () => {
@@ -77,13 +90,22 @@ describe('a schema', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it.each<[string, number, boolean]>([
+    ['forbidden', 403, false],
+    ['not there', 404, false],
+    ['out of order', 503, true],
+  ])('may come soon, or not, if the index is %s', async (_what, status, mayCome) => {
+    served.set('/openapi/v3', status);
+    expect(await kinds.schemaOf(BUCKETS, 'Bucket')).toMatchObject({ known: false, mayCome });
+  });
+
   it.each<[string, () => void, string]>([
     ['the index is forbidden', () => void served.set('/openapi/v3', 403), 'HTTP 403'],
     ['there is no index', () => void served.delete('/openapi/v3'), 'HTTP 404'],
     ['nobody answers', () => void served.set('/openapi/v3', new Error('connection refused')), 'connection refused'],
     ['the index is of another shape', () => void served.set('/openapi/v3', { paths: [] }), 'index of schemas'],
-    ['the document cannot be read', () => void served.set(at(STORAGE, 'one'), 500), 'schema of Bucket'],
-    ['the document is none', () => void served.set(at(STORAGE, 'one'), { components: 1 }), 'schema of Bucket'],
+    ['the document cannot be read', () => void served.set(at(STORAGE), 500), 'schema of Bucket'],
+    ['the document is none', () => void served.set(at(STORAGE), { components: 1 }), 'schema of Bucket'],
     ['the group is not published', () => void served.set('/openapi/v3', { paths: {} }), 'publishes no schema'],
     [
       'the address leads elsewhere',
@@ -100,10 +122,10 @@ describe('a schema', () => {
     await fieldsOf();
     served.set('/openapi/v3', 503);
     expect(await fieldsOf()).toEqual(Object.keys(manyWays.properties));
-    serve('two', { type: 'object', properties: { zone: {} } });
-    served.set(at(STORAGE, 'two'), 503);
+    serve('two', ZONE);
+    served.set(at(STORAGE), 503);
     expect(await fieldsOf()).toEqual(Object.keys(manyWays.properties));
-    serve('two', { type: 'object', properties: { zone: {} } });
+    serve('two', ZONE);
     expect(await fieldsOf()).toEqual(['zone']);
   });
 

@@ -42,11 +42,30 @@ describe('a rule', () => {
     expect(messages.Accepted).toMatch(/; and 2 more$/);
   });
 
+  it('is not refused by a schema that is behind', async () => {
+    const { said } = await judged({ target: { bucket: 'object.spec.regoin' } }, (kinds) => {
+      closes(kinds);
+      const schema = bucketSchema({ type: 'object', properties: { regoin: {} } });
+      kinds.fresh.set(KIND, { known: true, schema });
+    });
+    expect(said).toMatchObject({ Accepted: 'True Accepted' });
+  });
+
   it('whose schema cannot be read works, and says that its paths were not checked', async () => {
-    const unread = { known: false, why: 'HTTP 403' } as const;
+    const unread = { known: false, why: 'HTTP 403', mayCome: false } as const;
     const { said, messages } = await judged({}, ({ schemas }) => void schemas.set(KIND, unread));
     expect(said).toMatchObject({ Accepted: 'True Accepted', Ready: 'True Ready' });
     expect(messages.Accepted).toBe('the rule is in force; whether its paths exist was not checked: HTTP 403');
+  });
+
+  it('whose schema is not published yet is judged by it within seconds when it is, not minutes', async () => {
+    const unread = { known: false, why: 'not yet', mayCome: true } as const;
+    const scene = await RuleScene.start({ prepare: ({ kinds }) => void kinds.schemas.set(KIND, unread) });
+    await scene.apply({ target: { bucket: 'object.spec.regoin' } });
+    expect(scene.said('Ready')).toBe('True Ready');
+    closes(scene.kinds);
+    await scene.clock.advance(REJUDGE_MS + 2_000);
+    expect(scene.said('Ready')).toBe('False UnknownField');
   });
 
   it('recovers by itself when the schema of its kind gets what it reads, and says so when that goes', async () => {

@@ -28,6 +28,8 @@ export class FakeKinds implements Kinds {
   readonly fails = new Map<string, Error>();
   /** What the objects of a kind can have; those of a kind that is not here can have anything. */
   readonly schemas = new Map<string, SchemaOutcome>();
+  /** What a fresh look at them shows, where that is something else. */
+  readonly fresh = new Map<string, SchemaOutcome>();
   /** How often was asked what a kind is. */
   asked = 0;
 
@@ -48,7 +50,9 @@ export class FakeKinds implements Kinds {
     return undefined;
   }
 
-  async schemaOf(kind: KindRef): Promise<SchemaOutcome> {
+  async schemaOf(kind: KindRef, _word: string, isFresh = false): Promise<SchemaOutcome> {
+    const fresh = this.fresh.get(kindKey(kind));
+    if (isFresh && fresh !== undefined) this.schemas.set(kindKey(kind), fresh);
     return this.schemas.get(kindKey(kind)) ?? { known: true, schema: OPEN };
   }
 

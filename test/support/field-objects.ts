@@ -16,7 +16,7 @@ export interface FieldObject {
 const meta = {
   labels: { app: 'fields' },
   annotations: { 'example.com/on-delete': 'Delete' },
-  finalizers: ['example.com/a', 'b.example.com'],
+  finalizers: ['example.com/a', 'orphan'],
   ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u-1', controller: true }],
 };
 const core = (resource: string, kind: string, namespaced: boolean, body: object): FieldObject => ({
