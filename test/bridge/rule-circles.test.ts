@@ -20,10 +20,13 @@ const waitFor = (...rules: string[]) => ({
 
 /** Rules of two kinds and two ages, so that uids decide as well. */
 const graphs = fc
-  .array(fc.record({ waitsFor: fc.subarray([...NAMES, 'nobody']), age: fc.nat(2), isOther: fc.boolean() }), {
-    minLength: NAMES.length,
-    maxLength: NAMES.length,
-  })
+  .array(
+    fc.record({ waitsFor: fc.subarray([...NAMES, 'nobody'], { maxLength: 2 }), age: fc.nat(2), isOther: fc.boolean() }),
+    {
+      minLength: NAMES.length,
+      maxLength: NAMES.length,
+    },
+  )
   .map((drafts) =>
     drafts.map(({ waitsFor, age, isOther }, at): Waiter => {
       const [name = '', resource = ''] = [NAMES[at], isOther && at % 3 === 0 ? 'volumes' : 'buckets'];
