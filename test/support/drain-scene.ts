@@ -143,7 +143,7 @@ export class DrainScene {
     const sight = new BridgeSight({ cluster: this.cluster, clock: this.clock, said });
     const say = (line: string) => void running.lines.push(line);
     const fixed: DrainOptions = { names: [], release: 'none', timeout: 15 * 60_000, sight, say };
-    runDrain(this.#world(), { ...fixed, ...others }).then(
+    runDrain(this.world, { ...fixed, ...others }).then(
       (end) => {
         running.end = end;
       },
@@ -171,7 +171,8 @@ export class DrainScene {
     };
   }
 
-  #world(): DrainWorld {
+  /** What a drain is given. */
+  get world(): DrainWorld {
     const { clock, cluster, kinds } = this;
     const api = fakeDrainApi(cluster, clock, () => this.served);
     return {

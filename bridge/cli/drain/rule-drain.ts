@@ -3,8 +3,8 @@
  * waits (settling.ts), takes the entry off live objects, sees to those being deleted (holding.ts), and lets the rule go.
  * A bridge that can do this is left to do it first; both at once do no harm, since every write is guarded. Run by run.ts.
  */
-
 import { hasEntry } from '../../finalizer.ts';
+import { kindKey } from '../../kind-key.ts';
 import { explain } from '../../log.ts';
 import type { KindRef } from '../../ports.ts';
 import type { Rule } from '../../rule.ts';
@@ -62,7 +62,8 @@ interface Now extends Look {
 /** One rule, until nothing is left of it. */
 export class RuleDrain {
   readonly #options: RuleDrainOptions;
-  readonly #kinds: KindRef[] = [];
+  /** Where the entry has been seen, each kind once. */
+  readonly #kinds = new Map<string, KindRef>();
   readonly #told = new Set<string>();
   readonly #freed = new Set<string>();
   #putBacks = 0;
@@ -91,7 +92,7 @@ export class RuleDrain {
 
   /** Objects of these kinds were seen to carry the entry. */
   saw(carriers: readonly Carrier[]): void {
-    this.#kinds.push(...carriers.map(({ kind }) => kind));
+    for (const { kind } of carriers) this.#kinds.set(kindKey(kind), kind);
   }
 
   /** Does what can be done now. Throws ApiError for what another try may mend. */
@@ -132,7 +133,7 @@ export class RuleDrain {
   async #count({ rule, discovery }: Now): Promise<Counted> {
     const { world, name } = this.#options;
     const match = (rule ?? this.#known?.sight)?.match;
-    return await count(world, { name, match, kinds: this.#kinds, discovery });
+    return await count(world, { name, match, kinds: [...this.#kinds.values()], discovery });
   }
 
   async #sweep(now: Now): Promise<Step> {
@@ -142,8 +143,12 @@ export class RuleDrain {
     const restsFor = rule === undefined || now.settling.cleanSince === undefined ? 0 : this.#countAgainAt - at;
     if (restsFor > 0) return stillClean(now, restsFor);
     const { live, deleting, unseen } = await this.#count(now);
-    if (unseen.length > 0) return this.#uncounted(now, unseen);
-    if (live.length + deleting.length === 0) return await this.#finish(now, at);
+    const isClean = live.length + deleting.length === 0;
+    const isLetGo = rule === undefined && this.#known !== undefined;
+    // Whoever let the rule go has counted; what carries its entry all the same is seen to.
+    if (unseen.length > 0 && isLetGo && isClean) return { state: 'done' };
+    if (unseen.length > 0 && !isLetGo) return this.#uncounted(now, unseen);
+    if (isClean) return await this.#finish(now, at);
     sawCarriers(now.settling);
     if (live.length > 0) return await this.#free(now, live);
     // A list of a large kind is not cheap.
@@ -170,9 +175,7 @@ export class RuleDrain {
     return Math.min(injectsFor(settling, now - SETTLE_MS), this.#known.deletedAt + 2 * SETTLE_MS - serverTime);
   }
 
-  #uncounted({ rule, settling, hands }: Now, unseen: readonly Unseen[]): Step {
-    // Whoever let the rule go has counted.
-    if (rule === undefined && this.#known !== undefined) return { state: 'done' };
+  #uncounted({ settling, hands }: Now, unseen: readonly Unseen[]): Step {
     sawCarriers(settling);
     const why = `nobody can tell who carries the entry: ${unseen.map(({ what, why }) => `${what} ${why}`).join('; ')}`;
     return { state: 'blocked', why, nextIn: LOOK_EVERY_MS, moves: hands === 'bridge', by: [] };

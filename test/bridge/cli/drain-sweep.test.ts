@@ -3,8 +3,9 @@
  * look at. Over a tiny API server and virtual time.
  */
 import { describe, expect, it } from 'vitest';
+import { RuleDrain } from '../../../bridge/cli/drain/rule-drain.ts';
 import { SETTLE_MS } from '../../../bridge/settling.ts';
-import { ENTRY, RULE } from '../../support/bridge-builders.ts';
+import { BUCKETS, ENTRY, RULE } from '../../support/bridge-builders.ts';
 import { DrainScene } from '../../support/drain-scene.ts';
 import { CONFIG_MAPS, VOLUMES } from '../../support/fake-kinds.ts';
 
@@ -41,6 +42,18 @@ describe('draining entries without a rule (K33)', () => {
     const running = begun.start();
     await begun.clock.advance(SETTLE_MS + SOON);
     expect(running.end).toEqual(CLEAN);
+    expect(begun.finalizers('a')).toEqual([]);
+  });
+
+  it('takes in more carriers than a call can have arguments', async () => {
+    const begun = new DrainScene();
+    begun.object('a');
+    const meta = begun.cluster.peek('a')?.metadata;
+    if (meta === undefined) throw new Error('there is no object');
+    const draining = new RuleDrain({ world: begun.world, name: RULE, release: 'none', say: () => {} });
+    draining.saw(new Array(500_000).fill({ kind: BUCKETS, meta }));
+    const discovery = await begun.world.discover();
+    await draining.step({ rule: undefined, bridge: { state: 'gone', lastAlive: undefined }, discovery });
     expect(begun.finalizers('a')).toEqual([]);
   });
 
@@ -87,6 +100,24 @@ describe('what cannot be looked at', () => {
     const running = begun.start();
     await begun.clock.advance(3 * SETTLE_MS);
     expect(running.end).toEqual({ left: [], unseen: [{ what: 'configmaps', why: 'may not be listed' }] });
+  });
+
+  it('keeps nobody from freeing what is seen, once somebody let the rule go', async () => {
+    const begun = new DrainScene();
+    begun.rule();
+    begun.object('elsewhere', { kind: VOLUMES });
+    begun.cluster.refused.set('storage.example.com/buckets', 403);
+    const running = begun.start();
+    await begun.clock.advance(1_000);
+    begun.bridgeLetsGo();
+    const before = begun.cluster.calls.length;
+    await begun.clock.advance(3 * SETTLE_MS);
+    expect(begun.finalizers('elsewhere', VOLUMES)).toEqual([]);
+    expect(running.end).toEqual({
+      left: [],
+      unseen: [{ what: 'buckets.storage.example.com', why: 'may not be listed' }],
+    });
+    expect(begun.cluster.calls.length - before).toBeLessThan(500);
   });
 
   it('blocks also when the API server of the group is away', async () => {
