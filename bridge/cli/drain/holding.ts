@@ -58,8 +58,9 @@ export async function seeToDeleting(world: DrainWorld, holding: Holding): Promis
   });
   const left = outcomes.flatMap((outcome) => (outcome.kind === 'by' ? [outcome] : []));
   if (left.length === 0) return { state: 'waiting', why: 'released what was being deleted', nextIn: 1_000 };
-  const waits = left.flatMap(({ readyAt }) => readyAt ?? []);
-  const readyAt = waits.length === left.length ? Math.min(...waits) : undefined;
+  const readyAt = left.every((one) => one.readyAt !== undefined)
+    ? left.reduce((first, one) => Math.min(first, one.readyAt ?? first), Number.POSITIVE_INFINITY)
+    : undefined;
   const restsFor = readyAt === undefined ? 0 : Math.min(LOOK_SELDOM_MS, readyAt - now);
   return {
     state: 'blocked',
@@ -126,8 +127,10 @@ async function releaseHere(
   await tell(world, holding, blocker);
   const began = deletionBegan(deletionTimestamp ?? carrier.meta.creationTimestamp, deletionGracePeriodSeconds);
   const readyAt = othersRunsEnd(rule, { began, until: sentUntil });
-  const isNow = release === 'now' || releaseWord(carrier.meta, name) === 'now';
-  if (isNow || now >= readyAt) {
+  const said = releaseWord(carrier.meta, name);
+  const isNow = release === 'now' || said === 'now';
+  // Not before a word of an earlier look: a bridge that has begun since this one must not send behind the entry's back.
+  if (isNow || (said === 'wait' && now >= readyAt)) {
     const object = await world.cluster.get(pathOf(carrier));
     const written = await freeDeleting(world, carrier, name);
     if (written === 'written') await recordRelease(world, object, blocker);
@@ -135,7 +138,10 @@ async function releaseHere(
   }
   // So that a bridge that comes back meanwhile sends nothing more, and finishes it.
   await sayRelease(world, carrier, { rule: name, release: 'wait' });
-  const message = `released; waiting until ${timeOf(readyAt)}, when no sent request can still run`;
+  const message =
+    now >= readyAt
+      ? 'released; the entry comes off at the next look, unless a bridge runs then'
+      : `released; waiting until ${timeOf(readyAt)}, when no sent request can still run`;
   return { kind: 'by', blocker: { carrier, reason: 'ReleaseWaiting', message }, moves: true, readyAt };
 }
 

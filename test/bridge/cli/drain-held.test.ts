@@ -124,6 +124,23 @@ describe('--release-held', () => {
     expect(running.end).toEqual(CLEAN);
   });
 
+  it('leaves it to a bridge that begins after the last look, also when the wait is over (P2)', async () => {
+    const begun = scene();
+    begun.lease('', 0);
+    await begun.clock.advance(3 * HOUR);
+    let isLed = false;
+    begun.cluster.before = ({ verb, name }) => {
+      if (verb !== 'patch' || name !== 'stuck' || isLed) return;
+      isLed = true;
+      begun.leading();
+    };
+    begun.start({ release: 'wait' });
+    await begun.clock.advance(3 * SOON);
+    expect(isLed).toBe(true);
+    expect(wordOn(begun, 'stuck')).toBe('uid-stuck');
+    expect(begun.finalizers('stuck')).toEqual([ENTRY]);
+  });
+
   it('ends at once when the wait is longer than its time, and says until when', async () => {
     const begun = scene();
     const running = begun.start({ release: 'wait', timeout: 10 * 60_000 });
