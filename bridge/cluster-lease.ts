@@ -4,15 +4,9 @@
  */
 import * as z from 'zod/mini';
 import { type Answer, type Call, decoded, type Http, isObjectMissing, refusal } from './cluster-http.ts';
-import type { LeaseRecord, StoredLease } from './leader-state.ts';
+import { LEASE_PLACE, type LeaseRecord, type StoredLease } from './leader-state.ts';
 import { ApiError, type Leases } from './ports.ts';
 import { apiPath, kindPath } from './wire.ts';
-
-/** The one place of all installations in a cluster: two of them contend for it. */
-export const LEASE_PLACE = {
-  ...{ group: 'coordination.k8s.io', version: 'v1', resource: 'leases' },
-  ...{ namespace: 'kube-system', name: 'finalizer-bridge' },
-} as const;
 
 const leaseSchema = z.object({
   metadata: z.object({ uid: z.string(), resourceVersion: z.string() }),

@@ -6,6 +6,11 @@
 
 /** A lease that nobody renews may be taken after this long. */
 export const LEASE_MS = 15_000;
+/** The one place of all installations in a cluster: two of them contend for it. */
+export const LEASE_PLACE = {
+  ...{ group: 'coordination.k8s.io', version: 'v1', resource: 'leases' },
+  ...{ namespace: 'kube-system', name: 'finalizer-bridge' },
+} as const;
 /** Who has not renewed for this long does not lead: the rest is the margin for clocks that run unlike ours. */
 export const HOLD_MS = 10_000;
 

@@ -66,12 +66,12 @@ describe.concurrent('drain beside a running bridge', () => {
     await things.delete(held);
     await things.says(held, 'dr-held', 'TargetMissing');
 
-    const first = await drainAsHook('--rule', 'dr-held', '--timeout', '15s', '--bridge-up');
+    const first = await drainAsHook('--rule', 'dr-held', '--timeout', '15s');
 
     expect(first).toMatchObject({ code: 1, out: expect.stringContaining('drain/stuck: TargetMissing') });
     expect(first.out).toContain('drain --rule dr-held --release-held');
     expect(await things.finalizers(held)).toEqual([entryOf('dr-held')]);
-    const second = await drainAsHook('--rule', 'dr-held', '--release-held', '--bridge-up');
+    const second = await drainAsHook('--rule', 'dr-held', '--release-held');
     expect(second).toMatchObject({ code: 0 });
     expect(second.err).toContain('releasing');
     await things.gone(held);
@@ -94,7 +94,7 @@ describe.concurrent('drain beside a running bridge', () => {
     await rights.revoke('safes');
     await things.delete(stuck);
 
-    const drained = await drain('--rule', 'dr-safes', '--release-held=now', '--bridge-up');
+    const drained = await drain('--rule', 'dr-safes', '--release-held=now');
 
     expect(drained).toMatchObject({ code: 0 });
     expect(drained.err).toContain('NotPermitted');

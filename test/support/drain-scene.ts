@@ -4,9 +4,10 @@
  */
 import type { ServedKind } from '../../bridge/cli/catalogue.ts';
 import type { DrainApi, DrainWorld } from '../../bridge/cli/drain/api.ts';
-import { type BridgeSaid, BridgeSight, LEADER_LEASE } from '../../bridge/cli/drain/bridge-sight.ts';
+import { type BridgeSaid, BridgeSight } from '../../bridge/cli/drain/bridge-sight.ts';
 import { type DrainOptions, runDrain } from '../../bridge/cli/drain/run.ts';
 import type { Blocker, DrainEnd } from '../../bridge/cli/drain/step.ts';
+import { LEASE_PLACE } from '../../bridge/leader-state.ts';
 import type { Clock, KindRef, KubeObject } from '../../bridge/ports.ts';
 import { TEARDOWN_RULES, WITHDRAWAL_FINALIZER } from '../../bridge/teardown-rules.ts';
 import { BUCKETS, ENTRY, RULE, type SpecChanges } from './bridge-builders.ts';
@@ -119,10 +120,10 @@ export class DrainScene {
   lease(holderIdentity: string, renewedAgo = 0): void {
     const renewTime = stamp(this.clock.now() - renewedAgo);
     const spec = { holderIdentity, leaseDurationSeconds: 15, renewTime };
-    const { name, namespace } = LEADER_LEASE;
-    if (this.cluster.peek(name, LEADER_LEASE) === undefined) {
-      this.cluster.create({ name, namespace, kind: LEADER_LEASE, spec });
-    } else this.cluster.change(name, (object) => ({ ...object, spec }), LEADER_LEASE);
+    const { name, namespace } = LEASE_PLACE;
+    if (this.cluster.peek(name, LEASE_PLACE) === undefined) {
+      this.cluster.create({ name, namespace, kind: LEASE_PLACE, spec });
+    } else this.cluster.change(name, (object) => ({ ...object, spec }), LEASE_PLACE);
   }
 
   /** A holder that renews its lease until the returned function is called. */

@@ -4,14 +4,10 @@
  * a person says so; a lease that moves is believed more than a person. Asked by run.ts at every look.
  */
 import * as z from 'zod/mini';
+import { LEASE_PLACE } from '../../leader-state.ts';
 import { explain } from '../../log.ts';
-import type { Clock, Cluster, ObjectPath } from '../../ports.ts';
+import type { Clock, Cluster } from '../../ports.ts';
 
-/** Where the leader's Lease stands. */
-export const LEADER_LEASE: ObjectPath = {
-  ...{ group: 'coordination.k8s.io', version: 'v1', resource: 'leases' },
-  ...{ namespace: 'kube-system', name: 'finalizer-bridge' },
-};
 /** A lease that says nothing about itself. */
 const DURATION_DEFAULT_S = 15;
 /** Room for a renewal that is late. */
@@ -78,7 +74,7 @@ export class BridgeSight {
 
   async #lease(): Promise<BridgeState> {
     try {
-      const object = await this.#options.cluster.get(LEADER_LEASE);
+      const object = await this.#options.cluster.get(LEASE_PLACE);
       if (object === undefined) return { state: 'gone', lastAlive: undefined };
       return this.#judge(leaseSchema.parse(object).spec);
     } catch (error) {
