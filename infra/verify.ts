@@ -33,9 +33,10 @@ export const unitTests: Check = { name: 'unit tests', run: () => vitest('unit') 
 export const endToEndTests: Check = {
   name: 'end-to-end tests',
   async run() {
-    const waiting = aside((stdout) => vitest('waiting', stdout));
+    const others = vitest('e2e');
+    const waiting = aside((stdout) => vitest('waiting', stdout), others);
     // Interrupted, both are; whichever notices first must not leave the other behind.
-    const [first, second] = await Promise.allSettled([vitest('e2e'), waiting]);
+    const [first, second] = await Promise.allSettled([others, waiting]);
     return plus(outcomeOf(first), outcomeOf(second));
   },
 };
@@ -76,8 +77,8 @@ function outcomeOf<T>(settled: PromiseSettledResult<T>): T {
   return settled.value;
 }
 
-/** Runs something whose output is kept in a file meanwhile, and printed when it is done. */
-async function aside<T>(run: (stdout: number) => Promise<T>): Promise<T> {
+/** Runs something whose output is kept in a file meanwhile, and printed when it is done and so are the others. */
+async function aside<T>(run: (stdout: number) => Promise<T>, others: Promise<unknown>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'finalizer-bridge-aside-'));
   const file = join(folder, 'output');
   const stdout = openSync(file, 'w');
@@ -85,6 +86,7 @@ async function aside<T>(run: (stdout: number) => Promise<T>): Promise<T> {
     return await run(stdout);
   } finally {
     closeSync(stdout);
+    await Promise.allSettled([others]);
     process.stdout.write(readFileSync(file));
     rmSync(folder, { recursive: true, force: true });
   }
