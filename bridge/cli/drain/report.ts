@@ -54,8 +54,9 @@ export function endLines(
   { names, next }: { readonly names: readonly string[]; readonly next: string },
 ): readonly string[] {
   const notes = unseen.map(({ what, why }: Unseen) => `not looked at: ${what} (${why})`);
-  if (left.length === 0 && names.length > 0) return [`clean: nothing is left of ${names.join(', ')}`, ...notes];
-  if (left.length === 0) return ['clean: no rule is left, and nothing carries an entry', ...notes];
+  const seen = unseen.length === 0 ? '' : ' that could be looked at';
+  if (left.length === 0 && names.length > 0) return [`clean: nothing${seen} is left of ${names.join(', ')}`, ...notes];
+  if (left.length === 0) return [`clean: no rule is left, and nothing${seen} carries an entry`, ...notes];
   return [
     `not clean: ${left.length} ${left.length === 1 ? 'rule is' : 'rules are'} left`,
     ...left.flatMap(({ rule, step }) => [

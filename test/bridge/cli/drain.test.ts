@@ -38,6 +38,14 @@ describe('drain', () => {
     expect(said).toMatchObject({ exit: 0, out: 'clean: no rule is left, and nothing carries an entry' });
   });
 
+  it('claims no more than it could look at', async () => {
+    const line = new CommandLine();
+    line.cluster.refused.set('storage.example.com/buckets', 403);
+    const said = await line.run('drain');
+    expect(said.out).toContain('nothing that could be looked at carries an entry');
+    expect(said.out).toContain('not looked at: buckets.storage.example.com (may not be listed)');
+  });
+
   it('lists what is there and asks, and does nothing when the answer is not yes', async () => {
     const line = lineWithRule();
     line.answers = ['y'];
