@@ -3,6 +3,7 @@
  * leader, and nothing beyond.
  * Used by the local system, so that demo and tests run under the very rights that the docs promise.
  */
+import { LEASE_PLACE } from '../../bridge/leader-state.ts';
 import type { Manifest } from './kube-apply.ts';
 
 /** A kind by API group and resource; the group of core is "". */
@@ -31,11 +32,9 @@ const RULES_FROM_API = [
 ];
 const NAMESPACE_LABELS = [{ apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] }];
 
-/** Where the lease of all bridges of a cluster stands. */
-const LEASE_NAMESPACE = 'kube-system';
-const LEASES = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
+const LEASES = { apiGroups: [LEASE_PLACE.group], resources: [LEASE_PLACE.resource] };
 const LEASE = [
-  { ...LEASES, resourceNames: ['finalizer-bridge'], verbs: ['get', 'update'] },
+  { ...LEASES, resourceNames: [LEASE_PLACE.name], verbs: ['get', 'update'] },
   // A name cannot be asked for here: what is created has none yet when the right to do so is looked at.
   { ...LEASES, verbs: ['create'] },
 ];
@@ -62,16 +61,18 @@ export function bridgeRights(
   ];
   return [
     ...given('ClusterRole', { name }, { account, rules: [...rules, ...fixed] }),
-    ...given('Role', { name, namespace: LEASE_NAMESPACE }, { account, rules: LEASE }),
+    ...given('Role', { name, namespace: LEASE_PLACE.namespace }, { account, rules: LEASE }),
   ];
 }
 
-interface Given {
+/** Rules and who has them. */
+export interface Given {
   readonly account: Account;
   readonly rules: readonly object[];
 }
 
-function given(
+/** A role and its binding to an account. */
+export function given(
   kind: 'ClusterRole' | 'Role',
   metadata: { readonly name: string; readonly namespace?: string },
   { account, rules }: Given,

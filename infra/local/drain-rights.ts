@@ -2,11 +2,11 @@
  * The rights that `drain` needs in a cluster, for an account that has no others: what the chart gives the hook that runs
  * before an uninstallation. Used by the local system, so that tests run under the very rights that docs/leaving.md promises.
  */
-import type { Account, Kind } from './bridge-rights.ts';
+import { LEASE_PLACE } from '../../bridge/leader-state.ts';
+import { type Account, given, type Kind } from './bridge-rights.ts';
 import type { Manifest } from './kube-apply.ts';
 
 const RULES = { apiGroups: ['finalizer-bridge.dev'], resources: ['teardownrules'] };
-const API = 'rbac.authorization.k8s.io';
 
 /** ClusterRole and binding. `release`: it may also give held objects up. */
 export function drainRights(
@@ -22,17 +22,10 @@ export function drainRights(
     })),
     { ...RULES, verbs: ['get', 'list', 'patch', 'delete', ...(release ? ['release'] : [])] },
     {
-      ...{ apiGroups: ['coordination.k8s.io'], resources: ['leases'] },
-      ...{ resourceNames: ['finalizer-bridge'], verbs: ['get'] },
+      ...{ apiGroups: [LEASE_PLACE.group], resources: [LEASE_PLACE.resource] },
+      ...{ resourceNames: [LEASE_PLACE.name], verbs: ['get'] },
     },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] },
   ];
-  return [
-    { apiVersion: `${API}/v1`, kind: 'ClusterRole', metadata: { name }, rules },
-    {
-      ...{ apiVersion: `${API}/v1`, kind: 'ClusterRoleBinding', metadata: { name } },
-      roleRef: { apiGroup: API, kind: 'ClusterRole', name },
-      subjects: [{ kind: 'ServiceAccount', ...account }],
-    },
-  ];
+  return given('ClusterRole', { name }, { account, rules });
 }
