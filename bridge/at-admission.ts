@@ -15,7 +15,7 @@ export const POLICIES: KindRef = {
   resource: 'mutatingadmissionpolicies',
 };
 
-/** An object that is created within this time of the rule's label does not show that the policy fails (FACTS A5). */
+/** An object that is created within this time of the rule's label does not show that the policy fails. */
 export const KNOWN_WITHIN_MS = 5_000;
 
 /** What stays possible without entries at birth, in one sentence; for the docs too. */

@@ -192,7 +192,7 @@ function take(options: InboxOptions, pending: Pending, { data }: Result): Dispos
   }
 }
 
-/** A late `gone` no longer counts, but says that the deletion had started, for a later `absent` (section 5). */
+/** A late `gone` no longer counts, but says that the deletion had started, for a later `absent` (trap V16). */
 function takeGone(pending: Pending, gone: Gone, now: number): Disposition {
   const { target, rule } = gone;
   if (!isGoneInTime(gone.expires, now)) {

@@ -3,7 +3,7 @@
  * for the bridge's own withdrawal (withdrawal.ts) and for the drain command, which does it when no bridge can.
  */
 
-/** How long an admission policy may go on injecting after its rule was deleted (FACTS A5, with room). */
+/** How long an admission policy may go on injecting after its rule was deleted (seconds, as measured; with room). */
 export const SETTLE_MS = 60_000;
 
 /** What has been seen of a withdrawal so far; monotonic ms. A restart has seen nothing, and waits again. */

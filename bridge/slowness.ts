@@ -1,8 +1,7 @@
 /*
- * Tells whether a deletion's requests are begun in time at all (DESIGN 5): two terms in a row whose only answer is
- * Expired say that queue or function are too slow for it. Pure; fed by inbox.ts, asked by standing.ts (QueueTooSlow).
+ * Tells whether a deletion's requests are begun in time at all: two terms in a row whose only answer is Expired
+ * say that queue or function are too slow for it. Pure; fed by inbox.ts, asked by standing.ts (QueueTooSlow).
  */
-
 import { DEAD_LETTERED, EXPIRED } from './contract.ts';
 
 /** As many terms in a row are no accident. */

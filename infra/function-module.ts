@@ -1,6 +1,6 @@
 /*
- * The module that Lambda loads for one handler: the entry with that handler and no other; or for dead letters. Bundled by build.ts; run as
- * source by the local system, so that both start the very same thing.
+ * The module that Lambda loads for one handler: the entry with that handler and no other; or for dead letters. Bundled by
+ * build.ts; run as source by the local system, so that both start the very same thing.
  */
 import { join } from 'node:path';
 import { registry } from '../functions/registry.ts';

@@ -1,6 +1,6 @@
 /*
  * What an entry waits for and what a person can do about it, by the reason that stands on the object. Called by
- * explain-entry.ts. The reasons are those of decide.ts and of the functions; one that is not known here gets advice that
+ * entry-facts.ts. The reasons are those of decide.ts and of the functions; one that is not known here gets advice that
  * is true of every refusal.
  */
 

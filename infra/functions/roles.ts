@@ -1,6 +1,7 @@
 /*
  * The role of one handler's function: its log group, its request queue, the result queues, and the handler's own actions
- * on what its allow-list names; and that of the dead-letter function. Called by service. One role per handler, so that no function can do another's work.
+ * on what its allow-list names; and that of the dead-letter function. Called by service. One role per handler, so that no
+ * function can do another's work.
  */
 import type { Allow } from '../../functions/config.ts';
 import type { Handler } from '../../functions/handler.ts';
