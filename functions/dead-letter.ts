@@ -1,7 +1,8 @@
 /*
- * What becomes of dead letters: each body is kept for 14 days in the archive queue, and where it is a request, its
- * cluster's bridge is told `pending/DeadLettered`; only then does the message go. The live entry is the truth, not the
- * queue: the bridge publishes again in the next term. Called by dead-letter-entry.ts with the letters of any queue.
+ * What becomes of dead letters: where one is a request, its cluster's bridge is told `pending/DeadLettered`; then the body
+ * moves to the archive queue, which keeps it for 14 days. Told first, since one that is told twice does no harm, and one
+ * that is kept again at each try would fill the archive. The live entry is the truth, not the queue: the bridge publishes
+ * again in the next term. Called by dead-letter-entry.ts with the letters of any queue.
  */
 import { DEAD_LETTERED, decodeRequest, encodeResult, isSender, makeResult, type Request } from '../bridge/contract.ts';
 import type { DeadLetterConfig } from './config.ts';
@@ -24,16 +25,16 @@ export async function handleDeadLetters(
   letters: readonly LambdaRecord[],
   input: DeadLetterInput,
 ): Promise<readonly string[]> {
+  const results = letters.flatMap((letter) => resultOf(letter, input) ?? []);
+  const told = await report(results, input, input.until);
+  const owed = new Set(results.map(({ key }) => key).filter((key) => !told.has(key)));
+  const settled = letters.filter(({ messageId }) => !owed.has(messageId));
   const archived = await report(
-    letters.map((letter) => archiveOf(letter, input)),
+    settled.map((letter) => archiveOf(letter, input)),
     input,
     input.until,
   );
-  const kept = letters.filter(({ messageId }) => archived.has(messageId));
-  const results = kept.flatMap((letter) => resultOf(letter, input) ?? []);
-  const told = await report(results, input, input.until);
-  const owed = new Set(results.map(({ key }) => key).filter((key) => !told.has(key)));
-  return letters.map(({ messageId }) => messageId).filter((id) => !archived.has(id) || owed.has(id));
+  return letters.map(({ messageId }) => messageId).filter((id) => !archived.has(id));
 }
 
 /** The body as it was, with where it came from beside it, for whoever looks or sends it again by hand. */
