@@ -4,7 +4,7 @@
  * reads. In memory only: what was written into the rule's status stands until something new is seen.
  */
 import { type Neighbours, type Sight, sightOf } from './at-admission.ts';
-import { kindName } from './injects.ts';
+import { kindName } from './kind-key.ts';
 import type { Clock, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 

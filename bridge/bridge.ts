@@ -6,6 +6,7 @@ import type { Births } from './births.ts';
 import { assemble, type BridgeOptions, type Parts } from './bridge-parts.ts';
 import { followRules } from './following.ts';
 import { handleResults, type InboxOptions } from './inbox.ts';
+import { kindName } from './kind-key.ts';
 import type { Pending } from './pending.ts';
 import type { Consumption, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
@@ -83,10 +84,7 @@ function whyNotReady(options: BridgeOptions, { intake, namespaces }: Parts): rea
   return [
     ...(areRulesKnown() ? [] : ['the rules are not all known yet']),
     ...(namespaces.isReady ? [] : ['the labels of namespaces are not known yet']),
-    ...unwatched.map(({ name, match }) => {
-      const kind = match.group === '' ? match.resource : `${match.resource}.${match.group}`;
-      return `rule ${name}: ${kind} is not being watched`;
-    }),
+    ...unwatched.map(({ name, match }) => `rule ${name}: ${kindName(match)} is not being watched`),
   ];
 }
 

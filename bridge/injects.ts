@@ -4,6 +4,7 @@
  * A kind's name can be longer than a label value may be, so the value is a hash; it is pure, and can be had in any shell.
  */
 import { hash } from 'node:crypto';
+import { kindName } from './kind-key.ts';
 
 /** Key of the label on a TeardownRule. */
 export const INJECTS_LABEL = 'finalizer-bridge.dev/injects';
@@ -15,11 +16,6 @@ const DIGITS = 32;
 export interface InjectedKind {
   readonly group: string;
   readonly resource: string;
-}
-
-/** The kind as one name, as Kubernetes writes it: `buckets.storage.example.com`, for core only `configmaps`. */
-export function kindName({ group, resource }: InjectedKind): string {
-  return group === '' ? resource : `${resource}.${group}`;
 }
 
 /** Value of the label: the first 32 hex digits of the SHA-256 of the kind's name. */

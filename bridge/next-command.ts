@@ -2,6 +2,7 @@
  * The command that a person needs next for a held object, as text to be pasted. Pure; called by standing.ts and
  * failing.ts for Events. A name from Kubernetes holds nothing that a shell would read as more than text.
  */
+import { kindName } from './kind-key.ts';
 import type { Pending } from './pending.ts';
 import type { ObjectMeta } from './ports.ts';
 
@@ -27,8 +28,7 @@ export function nextCommand(reason: string, named: Named): string {
 
 /** The command that says a word about an object, or explains it. */
 export function wordCommand(word: 'explain' | 'retry' | 'release' | 'approve', { rule, kind, meta }: Named): string {
-  const { group, resource } = kind;
-  const object = `${resource}${group === '' ? '' : `.${group}`}/${meta.name}`;
+  const object = `${kindName(kind)}/${meta.name}`;
   const place = meta.namespace === undefined ? '' : ` -n ${meta.namespace}`;
   const which = word === 'explain' ? '' : ` --rule ${rule}`;
   return `${COMMAND} ${word} ${object}${place}${which}`;

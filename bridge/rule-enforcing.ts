@@ -4,7 +4,8 @@
  */
 import { atAdmission, POLICIES } from './at-admission.ts';
 import type { Births } from './births.ts';
-import { INJECTS_LABEL, injectsLabel, kindName } from './injects.ts';
+import { INJECTS_LABEL, injectsLabel } from './injects.ts';
+import { kindName } from './kind-key.ts';
 import { explain, type Log } from './log.ts';
 import type { Clock, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';

@@ -10,7 +10,7 @@ import { type Context, defineCommand, EXIT, Failure } from './command.ts';
 import { print } from './print.ts';
 import { readRule, readRules } from './rule-sight.ts';
 import { isPrintable } from './shell.ts';
-import { entriesOf, findSubject, inVersion, SUBJECT_USAGE, type Subject } from './subject.ts';
+import { entriesOf, findSubject, inVersion, type Subject, takesSubject } from './subject.ts';
 import { type Tagging, type Tags, taggingOf } from './tagging.ts';
 
 /** What `adopt -o json` prints of one rule. */
@@ -31,10 +31,7 @@ export const adopt = defineCommand({
   name: 'adopt',
   summary: 'Prints commands that give an existing outside resource its proof of ownership',
   usage: (command) =>
-    command
-      .argument('<kind/name>', SUBJECT_USAGE)
-      .argument('[name]')
-      .option('--rule <name>', 'only this rule; else all that hold the object, or that select it'),
+    takesSubject(command).option('--rule <name>', 'only this rule; else all that hold the object, or that select it'),
   options: z.object({ rule: z.optional(z.string()) }),
   async run(context, args, { rule: wanted }) {
     const subject = await findSubject(context, args);

@@ -8,21 +8,15 @@ import { APPROVE_PREFIX } from '../words.ts';
 import { defineCommand, EXIT } from './command.ts';
 import { print } from './print.ts';
 import { sayWord } from './say.ts';
-import { chosenRule, findSubject, mustBeDeleting, SUBJECT_USAGE } from './subject.ts';
+import { findDeleting, takesEntry } from './subject.ts';
 
 export const approve = defineCommand({
   name: 'approve',
   summary: "Lets one deletion through that its rule's budget holds back",
-  usage: (command) =>
-    command
-      .argument('<kind/name>', SUBJECT_USAGE)
-      .argument('[name]')
-      .option('--rule <name>', 'rule whose entry is meant; needed where several hold the object'),
+  usage: takesEntry,
   options: z.object({ rule: z.optional(z.string()) }),
   async run(context, args, { rule: wanted }) {
-    const subject = await findSubject(context, args);
-    const rule = chosenRule(subject, wanted);
-    mustBeDeleting(subject, 'approve');
+    const { subject, rule } = await findDeleting(context, args, { word: 'approve', wanted });
     const { name, path, object } = subject;
     const record = readRecordOfAnyRule(object.metadata, rule);
     if (record !== undefined && record.reason !== 'BudgetExceeded')

@@ -3,12 +3,12 @@
  * namespace of the context, else not at all, which is said and not guessed. Called by status-report.ts.
  */
 import { rulesHolding } from '../finalizer.ts';
+import { kindName } from '../kind-key.ts';
 import { listAll } from '../listing.ts';
 import { ApiError, type KindRef, type ObjectMeta } from '../ports.ts';
 import type { ServedKind } from './catalogue.ts';
 import type { Context } from './command.ts';
 import { explainFailure } from './failure-words.ts';
-import { nameOfKind } from './subject.ts';
 
 const KINDS_AT_ONCE = 6;
 
@@ -34,12 +34,12 @@ export interface Carriers {
 
 /** Looks through kinds, each once. Throws ApiError where the API server does not answer, or does not know the caller. */
 export async function carriersOf(context: Context, kinds: readonly KindRef[]): Promise<readonly Carriers[]> {
-  const distinct = [...new Map(kinds.map((kind) => [nameOfKind(kind), kind])).values()];
-  const served = new Map((await context.catalogue.kinds()).map((kind) => [nameOfKind(kind), kind]));
+  const distinct = [...new Map(kinds.map((kind) => [kindName(kind), kind])).values()];
+  const served = new Map((await context.catalogue.kinds()).map((kind) => [kindName(kind), kind]));
   const found: Carriers[] = [];
   for (let at = 0; at < distinct.length; at += KINDS_AT_ONCE) {
     const some = distinct.slice(at, at + KINDS_AT_ONCE);
-    found.push(...(await Promise.all(some.map((kind) => lookContained(context, kind, served.get(nameOfKind(kind)))))));
+    found.push(...(await Promise.all(some.map((kind) => lookContained(context, kind, served.get(kindName(kind)))))));
   }
   return found;
 }
@@ -57,7 +57,7 @@ async function lookContained(context: Context, named: KindRef, kind: ServedKind 
 /** A rule may name a version that is not served any more; its objects are there in another one. */
 async function look(context: Context, named: KindRef, kind: ServedKind | undefined): Promise<Carriers> {
   const unseen = (why: string): Carriers => ({ kind: named, carried: [], scope: { kind: 'unseen', why } });
-  if (kind === undefined) return unseen(`the API server does not serve ${nameOfKind(named)}`);
+  if (kind === undefined) return unseen(`the API server does not serve ${kindName(named)}`);
   for (const place of placesToLook(context, kind)) {
     const carried: Carried[] = [];
     const listed = await listAll(within(context, place), kind, (meta) => {
@@ -65,9 +65,9 @@ async function look(context: Context, named: KindRef, kind: ServedKind | undefin
       if (rules.length > 0) carried.push({ kind, meta, rules });
     });
     if (listed === 'listed') return { kind, carried, scope: scopeOf(place) };
-    if (listed === 'unserved') return unseen(`the API server does not serve ${nameOfKind(kind)}`);
+    if (listed === 'unserved') return unseen(`the API server does not serve ${kindName(kind)}`);
   }
-  return unseen(`you may not list ${nameOfKind(kind)}`);
+  return unseen(`you may not list ${kindName(kind)}`);
 }
 
 /** Everywhere first, unless a namespace was asked for; an object without a namespace is only ever everywhere. */

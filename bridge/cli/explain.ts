@@ -22,8 +22,8 @@ import {
   inVersion,
   isRule,
   ownCommand,
-  SUBJECT_USAGE,
   type Subject,
+  takesSubject,
 } from './subject.ts';
 import { timeOf } from './times.ts';
 
@@ -48,7 +48,7 @@ const blocking = z.looseObject({
 export const explain = defineCommand({
   name: 'explain',
   summary: 'Says why an object does not go away, and what to do about it',
-  usage: (command) => command.argument('<kind/name>', SUBJECT_USAGE).argument('[name]'),
+  usage: takesSubject,
   options: z.object({}),
   async run(context, args) {
     const subject = await findSubject(context, args);

@@ -12,16 +12,7 @@ import { print } from './print.ts';
 import { readRule } from './rule-sight.ts';
 import { sayWord } from './say.ts';
 import { isPrintable, printable } from './shell.ts';
-import {
-  beganOf,
-  chosenRule,
-  findSubject,
-  inVersion,
-  mustBeDeleting,
-  SUBJECT_USAGE,
-  type Subject,
-  targetWords,
-} from './subject.ts';
+import { beganOf, findDeleting, inVersion, type Subject, takesEntry, targetWords } from './subject.ts';
 import { timeOf } from './times.ts';
 
 /** How much of a uid is asked for. */
@@ -34,10 +25,7 @@ export const release = defineCommand({
   name: 'release',
   summary: 'Lets an object go without taking its outside resource down',
   usage: (command) =>
-    command
-      .argument('<kind/name>', SUBJECT_USAGE)
-      .argument('[name]')
-      .option('--rule <name>', 'rule whose entry is meant; needed where several hold the object')
+    takesEntry(command)
       .option('--reason <text>', 'why; kept on the object, in the audit log and in Events')
       .option('--now', 'do not wait until no request that was sent can still run')
       .option('--yes', `do not ask for the last ${ASKED_CHARACTERS} characters of the uid`),
@@ -48,9 +36,7 @@ export const release = defineCommand({
     yes: z._default(z.boolean(), false),
   }),
   async run(context, args, options) {
-    const subject = await findSubject(context, args);
-    const rule = chosenRule(subject, options.rule);
-    mustBeDeleting(subject, 'release');
+    const { subject, rule } = await findDeleting(context, args, { word: 'release', wanted: options.rule });
     const { leaves, offBy } = await foresee(context, subject, rule);
     const by = options.now ? undefined : offBy;
     const asking = { rule, by, leaves, yes: options.yes };

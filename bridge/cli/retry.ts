@@ -7,21 +7,15 @@ import { RETRY_PREFIX } from '../words.ts';
 import { defineCommand, EXIT } from './command.ts';
 import { print } from './print.ts';
 import { sayWord } from './say.ts';
-import { chosenRule, findSubject, mustBeDeleting, SUBJECT_USAGE } from './subject.ts';
+import { findDeleting, takesEntry } from './subject.ts';
 
 export const retry = defineCommand({
   name: 'retry',
   summary: 'Asks for another try at taking the outside resource down',
-  usage: (command) =>
-    command
-      .argument('<kind/name>', SUBJECT_USAGE)
-      .argument('[name]')
-      .option('--rule <name>', 'rule whose entry is meant; needed where several hold the object'),
+  usage: takesEntry,
   options: z.object({ rule: z.optional(z.string()) }),
   async run(context, args, { rule: wanted }) {
-    const subject = await findSubject(context, args);
-    const rule = chosenRule(subject, wanted);
-    mustBeDeleting(subject, 'retry');
+    const { subject, rule } = await findDeleting(context, args, { word: 'retry', wanted });
     const asked = new Date(context.clock.now()).toISOString();
     await sayWord(context, subject, {
       ...{ doing: 'retrying', rule },

@@ -3,6 +3,7 @@
  * may list them. Called by status.ts. Metadata only, page by page; nothing is kept of objects without an entry of ours.
  */
 
+import { kindName } from '../kind-key.ts';
 import { isRefusedKind } from '../rule-facts.ts';
 import { TEARDOWN_RULES } from '../teardown-rules.ts';
 import { type Carried, type Carriers, carriersOf } from './carriers.ts';
@@ -10,7 +11,6 @@ import type { ServedKind } from './catalogue.ts';
 import { type Context, Failure } from './command.ts';
 import { type Counted, countedFrom, countedStatus } from './rule-counts.ts';
 import { matchSeen, type RuleSeen, readRules } from './rule-sight.ts';
-import { nameOfKind } from './subject.ts';
 import { timeOf } from './times.ts';
 
 /** What of a condition is told. */
@@ -71,7 +71,7 @@ export async function reportOn(context: Context, { names, allKinds }: Asked): Pr
     noRule: [...carriers, ...others].flatMap(({ carried }) => orphansIn(carried, known)),
     notes: [
       ...rules.flatMap(notesOn),
-      ...others.flatMap(({ scope, kind }) => (scope.kind === 'unseen' ? [`${nameOfKind(kind)}: ${scope.why}`] : [])),
+      ...others.flatMap(({ scope, kind }) => (scope.kind === 'unseen' ? [`${kindName(kind)}: ${scope.why}`] : [])),
     ],
   };
 }
@@ -86,17 +86,17 @@ function kindsOf(rules: readonly RuleSeen[]) {
 }
 
 async function otherKinds({ catalogue }: Context, seen: readonly Carriers[]): Promise<readonly ServedKind[]> {
-  const names = new Set([TEARDOWN_RULES, ...seen.map(({ kind }) => kind)].map(nameOfKind));
+  const names = new Set([TEARDOWN_RULES, ...seen.map(({ kind }) => kind)].map(kindName));
   const kinds = await catalogue.kinds();
-  return kinds.filter((kind) => kind.listable && !isRefusedKind(kind) && !names.has(nameOfKind(kind)));
+  return kinds.filter((kind) => kind.listable && !isRefusedKind(kind) && !names.has(kindName(kind)));
 }
 
 function reportOf(seen: RuleSeen, carriers: readonly Carriers[], now: number): RuleReport {
   const { object, rule, conditions, faults } = seen;
   const { name, deletionTimestamp } = object.metadata;
   const match = matchSeen(seen);
-  const kind = match === undefined ? undefined : nameOfKind(match);
-  const of = carriers.find((candidate) => nameOfKind(candidate.kind) === kind);
+  const kind = match === undefined ? undefined : kindName(match);
+  const of = carriers.find((candidate) => kindName(candidate.kind) === kind);
   const ready = conditions.find(({ type }) => type === 'Ready');
   return {
     ...{ name, kind, handler: rule?.handler, deleting: deletionTimestamp !== undefined },
@@ -116,7 +116,7 @@ function orphansIn(carried: readonly Carried[], known: ReadonlySet<string>): rea
     rules
       .filter((rule) => !known.has(rule))
       .map((rule) => ({
-        ...{ rule, kind: nameOfKind(kind), namespace: meta.namespace, name: meta.name, uid: meta.uid },
+        ...{ rule, kind: kindName(kind), namespace: meta.namespace, name: meta.name, uid: meta.uid },
         deleting: meta.deletionTimestamp !== undefined,
       })),
   );

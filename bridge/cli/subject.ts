@@ -2,8 +2,10 @@
  * The object that a command line is about: from `KIND/NAME` or `KIND NAME` to the object as it is now, and the one entry
  * of it that is meant. Called by explain, retry, release, approve and adopt.
  */
+import type { Command as Usage } from 'commander';
 import { deletionBegan, type Target } from '../contract.ts';
 import { rulesHolding } from '../finalizer.ts';
+import { kindName } from '../kind-key.ts';
 import type { KubeObject, ObjectMeta, ObjectPath } from '../ports.ts';
 import { RULE_RESOURCE } from '../rule-facts.ts';
 import { kindNamed, type ServedKind } from './catalogue.ts';
@@ -19,8 +21,20 @@ export interface Subject {
   readonly name: string;
 }
 
-/** What commands about one object take. */
-export const SUBJECT_USAGE = 'KIND/NAME, or KIND NAME; kinds as for kubectl';
+const SUBJECT_USAGE = 'KIND/NAME, or KIND NAME; kinds as for kubectl';
+
+/** The arguments of commands about one object. */
+export function takesSubject(command: Usage): Usage {
+  return command.argument('<kind/name>', SUBJECT_USAGE).argument('[name]');
+}
+
+/** The arguments and the option of commands about one entry of an object. */
+export function takesEntry(command: Usage): Usage {
+  return takesSubject(command).option(
+    '--rule <name>',
+    'rule whose entry is meant; needed where several hold the object',
+  );
+}
 
 /** Finds the object. Throws a Failure that says which part of its name is wrong. */
 export async function findSubject(context: Context, args: readonly string[]): Promise<Subject> {
@@ -30,7 +44,7 @@ export async function findSubject(context: Context, args: readonly string[]): Pr
   const { namespace } = context;
   const path: ObjectPath = { group, version, resource, name, ...(namespaced ? { namespace } : {}) };
   const object = await context.cluster.get(path);
-  const called = `${nameOfKind(kind)}/${name}`;
+  const called = `${kindName(kind)}/${name}`;
   if (object === undefined) throw new Failure(`${called} not found${namespaced ? ` in namespace ${namespace}` : ''}`);
   return { kind, path, object, name: called };
 }
@@ -40,11 +54,6 @@ export async function findKind({ catalogue }: Context, word: string): Promise<Se
   const kind = kindNamed(await catalogue.kinds(), word);
   if (kind === undefined) throw new Failure(`the API server serves no kind "${word}"`);
   return kind;
-}
-
-/** A kind by its full name. */
-export function nameOfKind({ resource, group }: Pick<ServedKind, 'resource' | 'group'>): string {
-  return [resource, group].filter(Boolean).join('.');
 }
 
 function namesOf(args: readonly string[]): { readonly word: string; readonly name: string } {
@@ -69,7 +78,7 @@ export function isRule({ group, resource }: ServedKind): boolean {
 }
 
 /** The rule whose entry is meant: the named one, or the only one. */
-export function chosenRule(subject: Subject, wanted: string | undefined): string {
+function chosenRule(subject: Subject, wanted: string | undefined): string {
   const entries = entriesOf(subject);
   const { finalizers = [] } = subject.object.metadata;
   const others = finalizers.length === 0 ? 'it has no finalizers' : `its finalizers: ${finalizers.join(', ')}`;
@@ -91,10 +100,17 @@ export async function inVersion({ cluster }: Context, { path, object }: Subject,
   return other?.metadata.uid === object.metadata.uid ? other : object;
 }
 
-/** A person's words are about one deletion: throws a Failure when there is none. */
-export function mustBeDeleting({ object, name }: Subject, word: string): void {
-  if (object.metadata.deletionTimestamp !== undefined) return;
-  throw new Failure(`${name} is not being deleted, so there is nothing to ${word}`);
+/** What a person's word is about: one entry of an object that is being deleted. Throws a Failure when there is none. */
+export async function findDeleting(
+  context: Context,
+  args: readonly string[],
+  { word, wanted }: { readonly word: string; readonly wanted: string | undefined },
+): Promise<{ readonly subject: Subject; readonly rule: string }> {
+  const subject = await findSubject(context, args);
+  const rule = chosenRule(subject, wanted);
+  if (subject.object.metadata.deletionTimestamp === undefined)
+    throw new Failure(`${subject.name} is not being deleted, so there is nothing to ${word}`);
+  return { subject, rule };
 }
 
 /** When the deletion was asked for, in ms since the epoch; undefined for a live object. */

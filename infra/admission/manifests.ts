@@ -3,7 +3,8 @@
  * and one binding per kind, which hands it the accepted rules of that kind only, so that other kinds' rules cost a create
  * nothing. Needs MutatingAdmissionPolicy v1 (Kubernetes 1.36). Used by print.ts and by whatever installs the bridge.
  */
-import { INJECTS_LABEL, type InjectedKind, injectsLabel, kindName } from '../../bridge/injects.ts';
+import { INJECTS_LABEL, type InjectedKind, injectsLabel } from '../../bridge/injects.ts';
+import { kindName } from '../../bridge/kind-key.ts';
 import { RULE_API_VERSION, RULE_KIND } from '../../bridge/rule-facts.ts';
 import { matchConditions, patchExpression, variables } from './expressions.ts';
 

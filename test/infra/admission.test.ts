@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { INJECTS_LABEL, injectsLabel, kindName } from '../../bridge/injects.ts';
+import { INJECTS_LABEL, injectsLabel } from '../../bridge/injects.ts';
+import { kindName } from '../../bridge/kind-key.ts';
 import { isText, TEXTS } from '../../bridge/rule-facts.ts';
 import { admissionManifests } from '../../infra/admission/manifests.ts';
 

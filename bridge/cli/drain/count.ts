@@ -2,10 +2,11 @@
  * Who carries one rule's entry now, by a consistent list of the kinds where that can be. Called by rule-drain.ts. Where a
  * kind is served in another version than the rule names, that one is listed: the objects are the same.
  */
+import { kindName } from '../../kind-key.ts';
 import type { KindRef } from '../../ports.ts';
 import type { Discovery } from '../catalogue.ts';
 import type { DrainWorld } from './api.ts';
-import { type Carrier, lookThrough, nameOfKind, type Unseen } from './sweep.ts';
+import { type Carrier, lookThrough, type Unseen } from './sweep.ts';
 
 /** What is to be counted. */
 export interface Counting {
@@ -34,7 +35,7 @@ export async function count(world: DrainWorld, { name, match, kinds, discovery }
     live: carriers.filter(({ meta }) => meta.deletionTimestamp === undefined),
     deleting: carriers.filter(({ meta }) => meta.deletionTimestamp !== undefined),
     unseen: isAway
-      ? [...swept.unseen, { what: nameOfKind(match), why: 'is of an API group whose server does not answer' }]
+      ? [...swept.unseen, { what: kindName(match), why: 'is of an API group whose server does not answer' }]
       : swept.unseen,
   };
 }

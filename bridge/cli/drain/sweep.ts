@@ -4,7 +4,7 @@
  * the kinds of one rule. Called by run.ts.
  */
 import { rulesHolding } from '../../finalizer.ts';
-import { kindKey } from '../../kind-key.ts';
+import { kindKey, kindName } from '../../kind-key.ts';
 import { listAll } from '../../listing.ts';
 import { explain } from '../../log.ts';
 import type { KindRef, ObjectMeta, ObjectPath } from '../../ports.ts';
@@ -55,18 +55,13 @@ export async function lookThrough(world: Pick<DrainWorld, 'cluster'>, kinds: rea
           found.set(rule, (found.get(rule) ?? new Map<string, Carrier>()).set(meta.uid, { kind, meta }));
         }
       });
-      if (listed === 'forbidden') unseen.push({ what: nameOfKind(kind), why: 'may not be listed' });
+      if (listed === 'forbidden') unseen.push({ what: kindName(kind), why: 'may not be listed' });
     } catch (error) {
-      unseen.push({ what: nameOfKind(kind), why: explain(error) });
+      unseen.push({ what: kindName(kind), why: explain(error) });
     }
   };
   await atOnce(KINDS_AT_ONCE, [...new Map(kinds.map((kind) => [kindKey(kind), kind])).values()], look);
   return { carriers: new Map([...found].map(([rule, byUid]) => [rule, [...byUid.values()]])), unseen };
-}
-
-/** A kind as people name it: `buckets.storage.example.com`. */
-export function nameOfKind({ group, resource }: Pick<KindRef, 'group' | 'resource'>): string {
-  return group === '' ? resource : `${resource}.${group}`;
 }
 
 /** Where an object stands. */
@@ -76,5 +71,5 @@ export function pathOf({ kind: { group, version, resource }, meta: { namespace, 
 
 /** An object as people name it: `buckets.storage.example.com team-a/logs`. */
 export function nameOfCarrier({ kind, meta }: Carrier): string {
-  return `${nameOfKind(kind)} ${[meta.namespace, meta.name].filter(Boolean).join('/')}`;
+  return `${kindName(kind)} ${[meta.namespace, meta.name].filter(Boolean).join('/')}`;
 }
