@@ -3,8 +3,8 @@
  * Told only from what is seen anyway, new objects and discovery: the bridge has no right on admission policies. Pure.
  * births.ts remembers what new objects showed; rule-enforcing.ts writes the condition, which never makes a rule not ready.
  */
-import * as z from 'zod/mini';
 import { INJECTS_LABEL } from './injects.ts';
+import { managersOf, ownsFinalizer } from './managed-fields.ts';
 import type { KindRef } from './ports.ts';
 import type { Condition, WrittenCondition } from './teardown-rules.ts';
 
@@ -103,7 +103,7 @@ export interface Birth {
   readonly isHeld: boolean;
   /** ms since the epoch, by the API server's clock. */
   readonly createdAt: number;
-  /** As the API server sent it; decoded here only. */
+  /** As the API server sent it. */
   readonly managedFields: unknown;
   /** ms since the epoch, by the bridge's clock: when the label was first known to be on the rule, and now. */
   readonly labelledAt: number;
@@ -117,20 +117,8 @@ export function sightOf({ entry, isHeld, createdAt, managedFields, labelledAt, n
   return Math.min(createdAt, now) - labelledAt > KNOWN_WITHIN_MS ? 'NotInjected' : undefined;
 }
 
-const managed = z.array(
-  z.object({
-    fieldsV1: z.optional(
-      z.object({
-        'f:metadata': z.optional(z.object({ 'f:finalizers': z.optional(z.record(z.string(), z.unknown())) })),
-      }),
-    ),
-  }),
-);
-
 /** Whether somebody wrote the entry: whoever created the object, or our patch. An entry from a policy has no owner. */
 function isOwned(managedFields: unknown, entry: string): boolean | undefined {
-  const { success, data } = managed.safeParse(managedFields);
-  if (!success || data.length === 0) return undefined;
-  const key = `v:${JSON.stringify(entry)}`;
-  return data.some(({ fieldsV1 }) => Object.hasOwn(fieldsV1?.['f:metadata']?.['f:finalizers'] ?? {}, key));
+  const managers = managersOf(managedFields);
+  return managers.length === 0 ? undefined : managers.some((manager) => ownsFinalizer(manager, entry));
 }

@@ -3,22 +3,10 @@
  * manager and the time as the object's managedFields have them. Who it was stands in the API server's audit log alone,
  * since a field manager is whatever the client calls itself. Called by reconcile.ts before each decision.
  */
-import * as z from 'zod/mini';
+import { managersOf, ownsAnnotation } from './managed-fields.ts';
 import type { KubeObject } from './ports.ts';
 import type { Run } from './run.ts';
 import { reasonGiven, type SpokenWord, spokenWords } from './words.ts';
-
-const managedFields = z.array(
-  z.object({
-    manager: z.optional(z.string()),
-    time: z.optional(z.string()),
-    fieldsV1: z.optional(
-      z.object({
-        'f:metadata': z.optional(z.object({ 'f:annotations': z.optional(z.record(z.string(), z.unknown())) })),
-      }),
-    ),
-  }),
-);
 
 const ASKED = {
   release: 'ReleaseAsked',
@@ -53,10 +41,7 @@ function reasonOf({ metadata }: KubeObject, { word }: SpokenWord, rule: string):
 
 /** Who says to have written an annotation, and when: `, by field manager kubectl at 2026-01-01T00:00:00Z`. */
 export function signatureOf({ metadata }: KubeObject, key: string): string {
-  const parsed = z.looseObject({ managedFields }).safeParse(metadata);
-  const owner = parsed.data?.managedFields.findLast(
-    ({ fieldsV1 }) => fieldsV1?.['f:metadata']?.['f:annotations']?.[`f:${key}`] !== undefined,
-  );
+  const owner = managersOf(metadata.managedFields).findLast((manager) => ownsAnnotation(manager, key));
   if (owner === undefined) return '';
   const { manager = 'unknown', time } = owner;
   return `, by field manager ${manager}${time === undefined ? '' : ` at ${time}`}`;

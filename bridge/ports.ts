@@ -47,7 +47,7 @@ export interface ObjectMeta {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
   readonly finalizers?: readonly string[] | undefined;
-  /** Who wrote what, as the API server sent it, not decoded; only of what a watch shows being added. */
+  /** Who wrote what, as the API server sent it, not decoded; only of what a watch shows being added, and of what is read whole. */
   readonly managedFields?: unknown;
 }
 

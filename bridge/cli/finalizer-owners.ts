@@ -3,7 +3,7 @@
  * field, and by managedFields, which say which client wrote the entry (a client chooses that name itself: evidence, no
  * proof). Called by explain; nothing here ever advises to take one off.
  */
-import * as z from 'zod/mini';
+import { managersOf, ownsFinalizer } from '../managed-fields.ts';
 import type { KubeObject } from '../ports.ts';
 
 /** Who is behind a finalizer, as far as can be told. */
@@ -152,34 +152,11 @@ function ownerByName(finalizer: string): string {
   return name === undefined ? 'unknown' : `unknown; of the domain ${domain}`;
 }
 
-const managedSchema = z.looseObject({
-  metadata: z.looseObject({
-    managedFields: z.optional(
-      z.array(
-        z.looseObject({
-          manager: z.optional(z.string()),
-          time: z.optional(z.string()),
-          fieldsV1: z.optional(
-            z.looseObject({
-              'f:metadata': z.optional(
-                z.looseObject({ 'f:finalizers': z.optional(z.record(z.string(), z.unknown())) }),
-              ),
-            }),
-          ),
-        }),
-      ),
-    ),
-  }),
-});
-
 /** Who wrote an entry, by managedFields: the newest that names it. */
-export function writerOf(object: KubeObject, finalizer: string): OtherFinalizer['writtenBy'] {
-  const parsed = managedSchema.safeParse(object);
-  const managed = parsed.success ? (parsed.data.metadata.managedFields ?? []) : [];
-  const key = `v:${JSON.stringify(finalizer)}`;
-  const writers = managed.flatMap(({ manager, time, fieldsV1 }) => {
-    const fields = fieldsV1?.['f:metadata']?.['f:finalizers'];
-    return manager !== undefined && fields !== undefined && key in fields ? [{ manager, time }] : [];
+function writerOf(object: KubeObject, finalizer: string): OtherFinalizer['writtenBy'] {
+  const writers = managersOf(object.metadata.managedFields).flatMap((owner) => {
+    const { manager, time } = owner;
+    return manager !== undefined && ownsFinalizer(owner, finalizer) ? [{ manager, time }] : [];
   });
   return writers.sort((left, right) => (right.time ?? '').localeCompare(left.time ?? ''))[0];
 }

@@ -3,6 +3,7 @@
  * or read from what the bridge last wrote into the rule's status. Called by status-report.ts.
  */
 import * as z from 'zod/mini';
+import { managersOf } from '../managed-fields.ts';
 import type { KubeObject } from '../ports.ts';
 import { readRecordOfAnyRule } from '../record.ts';
 import type { Carriers } from './carriers.ts';
@@ -58,11 +59,6 @@ export function countedFrom({ carried, scope }: Carriers, rule: string, now: num
 }
 
 const written = z.looseObject({
-  metadata: z.looseObject({
-    managedFields: z.optional(
-      z.array(z.looseObject({ subresource: z.optional(z.string()), time: z.optional(z.string()) })),
-    ),
-  }),
   status: z.optional(
     z.looseObject({
       pending: z.optional(z.int()),
@@ -85,9 +81,8 @@ const written = z.looseObject({
 
 /** What the bridge last wrote, and when, by managedFields. */
 export function countedStatus(rule: KubeObject, why: string): Counted {
-  const parsed = written.safeParse(rule);
-  const { status, metadata } = parsed.success ? parsed.data : {};
-  const times = (metadata?.managedFields ?? []).flatMap(({ subresource, time }) =>
+  const { status } = written.safeParse(rule).data ?? {};
+  const times = managersOf(rule.metadata.managedFields).flatMap(({ subresource, time }) =>
     subresource === 'status' && time !== undefined ? [time] : [],
   );
   const { pending, held, oldestPendingTime, heldObjects = [] } = status ?? {};
