@@ -10,7 +10,16 @@ import { type Context, defineCommand, EXIT, type Exit, misused } from './command
 import type { DrainWorld } from './drain/api.ts';
 import { type BridgeSaid, BridgeSight } from './drain/bridge-sight.ts';
 import { standingOf, withTargets } from './drain/holding.ts';
-import { endData, endLines, nextLine, type Planned, planLines } from './drain/report.ts';
+import {
+  type Ended,
+  endData,
+  endLines,
+  isClean,
+  missingLines,
+  nextLine,
+  type Planned,
+  planLines,
+} from './drain/report.ts';
 import { handsOf } from './drain/rule-drain.ts';
 import { type DrainOptions, runDrain, type Survey, survey } from './drain/run.ts';
 import { print } from './print.ts';
@@ -49,7 +58,7 @@ export const drain = defineCommand({
       .addOption(
         new Option(
           '--bridge-gone [since]',
-          'no bridge runs, where its lease cannot be read; since when, such as 2026-01-31T12:00:00Z',
+          'no bridge runs, where its lease is not there or cannot be read; since when, such as 2026-01-31T12:00:00Z',
         ).argParser(timeOf),
       )
       .addHelpText('after', HELP),
@@ -77,17 +86,18 @@ async function run(context: Context, options: Options): Promise<Exit> {
   const draining: DrainOptions = { names, release, timeout, sight, say: (line) => context.err(printable(line)) };
   const found = await survey(world, draining);
   const planned = await planOf(world, found);
-  if (planned.length === 0) return end(context, { left: [], unseen: found.swept.unseen }, options);
-  for (const line of planLines(planned, found.bridge, release)) context.err(line);
+  const missing = names.filter((name) => !planned.some(({ rule }) => rule === name));
+  if (planned.length === 0) return end(context, { left: [], unseen: found.swept.unseen, missing }, options);
+  for (const line of [...missingLines(missing), ...planLines(planned, found.bridge, release)]) context.err(line);
   await confirm(context, options, planned);
-  return end(context, await runDrain(world, draining), options);
+  return end(context, { ...(await runDrain(world, draining)), missing }, options);
 }
 
-function end(context: Context, ended: Awaited<ReturnType<typeof runDrain>>, { rule, releaseHeld }: Options): Exit {
+function end(context: Context, ended: Ended, { rule, releaseHeld }: Options): Exit {
   const line = `${context.self} ${commandOf('drain', ...rule.flatMap((name) => ['--rule', name]))}`;
   const next = nextLine(ended, line, releaseHeld);
   print(context, { data: endData(ended, next), lines: endLines(ended, { names: rule, next }) });
-  return ended.left.length === 0 ? EXIT.ok : EXIT.failed;
+  return isClean(ended) ? EXIT.ok : EXIT.failed;
 }
 
 async function planOf(world: DrainWorld, { rules, swept, bridge }: Survey): Promise<readonly Planned[]> {

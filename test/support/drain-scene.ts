@@ -137,9 +137,10 @@ export class DrainScene {
     return () => cancel();
   }
 
-  /** Begins to drain; goes on as the clock does. */
+  /** Begins to drain; goes on as the clock does. Where no bridge ever kept a lease a person says that none runs. */
   start(options: Partial<DrainOptions> & { readonly said?: BridgeSaid } = {}): Running {
-    const { said = { said: 'nothing' }, ...others } = options;
+    const hasLease = this.cluster.peek(LEASE_PLACE.name, LEASE_PLACE) !== undefined;
+    const { said = hasLease ? { said: 'nothing' } : { said: 'gone', since: undefined }, ...others } = options;
     const running: { lines: string[]; end: DrainEnd | undefined } = { lines: [], end: undefined };
     const sight = new BridgeSight({ cluster: this.cluster, clock: this.clock, said });
     const say = (line: string) => void running.lines.push(line);

@@ -1,12 +1,13 @@
 /*
  * Whether a bridge runs, seen by the Lease that its leader renews. No clocks are compared: a lease is held by somebody for
- * as long as its renewTime is seen to move, as other candidates for it judge. Where it cannot be read nobody knows, unless
- * a person says so; a lease that moves is believed more than a person. Asked by run.ts at every look.
+ * as long as its renewTime is seen to move, as other candidates for it judge. Where there is none, or it cannot be read, nobody
+ * knows, unless a person says so; a lease that moves is believed more than a person, and so is a status that is written while
+ * the drain looks on, which also a bridge does that keeps no lease. Asked by run.ts at every look.
  */
 import * as z from 'zod/mini';
 import { LEASE_PLACE } from '../../leader-state.ts';
 import { explain } from '../../log.ts';
-import type { Clock, Cluster } from '../../ports.ts';
+import type { Clock, Cluster, KubeObject } from '../../ports.ts';
 
 /** A lease that says nothing about itself. */
 const DURATION_DEFAULT_S = 15;
@@ -35,6 +36,12 @@ const leaseSchema = z.looseObject({
   }),
 });
 
+/** A rule whose status was written while somebody looked on, and what the lease said then. */
+interface Written {
+  readonly rule: string;
+  readonly lease: string | undefined;
+}
+
 interface Seen {
   readonly renewTime: string;
   /** Monotonic ms. */
@@ -54,16 +61,40 @@ export interface BridgeSightOptions {
 export class BridgeSight {
   readonly #options: BridgeSightOptions;
   #seen: Seen | undefined;
+  /** The lease as it was read last, as text. */
+  #lastLease: string | undefined;
+  #wasHeld = false;
+  /** The status of each rule as it was seen last, as text, by the rule's uid. */
+  readonly #statuses = new Map<string, string>();
+  #written: Written | undefined;
 
   constructor(options: BridgeSightOptions) {
     this.#options = options;
+  }
+
+  /** Takes in the rules as they are now: nobody but a bridge writes their status. */
+  saw(rules: Iterable<KubeObject>): void {
+    for (const { metadata, status } of rules) {
+      const now = JSON.stringify(status ?? {});
+      const before = this.#statuses.get(metadata.uid);
+      this.#statuses.set(metadata.uid, now);
+      // Where the lease is held its holder has written.
+      if (before === undefined || before === now || this.#wasHeld) continue;
+      this.#written = { rule: metadata.name, lease: this.#lastLease };
+    }
   }
 
   /** Never throws: what cannot be read is not known. */
   async look(): Promise<BridgeState> {
     const { said } = this.#options;
     const lease = await this.#lease();
+    this.#wasHeld = lease.state === 'up';
     if (lease.state === 'up' && this.#seen?.moved === true) return lease;
+    // Whoever has changed the lease since then is judged by the lease.
+    if (this.#written !== undefined && this.#lastLease !== this.#written.lease) this.#written = undefined;
+    if (this.#written !== undefined && lease.state !== 'up') {
+      return { state: 'up', who: `it has written the status of rule ${this.#written.rule} just now` };
+    }
     if (said.said === 'up') return { state: 'up', who: 'as was said' };
     if (said.said === 'gone') {
       const known = lease.state === 'gone' ? lease.lastAlive : undefined;
@@ -75,8 +106,10 @@ export class BridgeSight {
   async #lease(): Promise<BridgeState> {
     try {
       const object = await this.#options.cluster.get(LEASE_PLACE);
-      if (object === undefined) return { state: 'gone', lastAlive: undefined };
-      return this.#judge(leaseSchema.parse(object).spec);
+      const { spec } = leaseSchema.parse(object ?? { spec: {} });
+      this.#lastLease = object === undefined ? undefined : JSON.stringify(spec);
+      // Somebody may have deleted it; and a bridge of an older version keeps none.
+      return object === undefined ? { state: 'unknown', why: 'there is no lease of its leader' } : this.#judge(spec);
     } catch (error) {
       return { state: 'unknown', why: `the lease of its leader cannot be read: ${explain(error)}` };
     }

@@ -48,14 +48,31 @@ export function planLines(planned: readonly Planned[], bridge: BridgeState, rele
   ];
 }
 
+/** How a drain ended. `missing`: names that were asked for, and that no rule had before it began, and no entry. */
+export interface Ended extends DrainEnd {
+  readonly missing: readonly string[];
+}
+
+/** Whether nothing is left of what was asked for; of a rule that never was nobody can tell. */
+export function isClean({ left, missing }: Ended): boolean {
+  return left.length === 0 && missing.length === 0;
+}
+
+/** What is said of names that are of nothing. */
+export function missingLines(missing: readonly string[]): readonly string[] {
+  return missing.map((name) => `there is no rule ${name}, and nothing carries its entry`);
+}
+
 /** What is left, and what to do about it. */
 export function endLines(
-  { left, unseen }: DrainEnd,
+  { left, unseen, missing }: Ended,
   { names, next }: { readonly names: readonly string[]; readonly next: string },
 ): readonly string[] {
-  const notes = unseen.map(({ what, why }: Unseen) => `not looked at: ${what} (${why})`);
+  const notes = [...missingLines(missing), ...unseen.map(({ what, why }: Unseen) => `not looked at: ${what} (${why})`)];
   const seen = unseen.length === 0 ? '' : ' that could be looked at';
-  if (left.length === 0 && names.length > 0) return [`clean: nothing${seen} is left of ${names.join(', ')}`, ...notes];
+  const found = names.filter((name) => !missing.includes(name));
+  if (left.length === 0 && found.length > 0) return [`clean: nothing${seen} is left of ${found.join(', ')}`, ...notes];
+  if (left.length === 0 && names.length > 0) return notes;
   if (left.length === 0) return [`clean: no rule is left, and nothing${seen} carries an entry`, ...notes];
   return [
     `not clean: ${left.length} ${left.length === 1 ? 'rule is' : 'rules are'} left`,
@@ -85,9 +102,12 @@ function isHeldUp({ step }: Left): boolean {
 }
 
 /** The same for programs. */
-export function endData({ left, unseen }: DrainEnd, next: string) {
+export function endData(ended: Ended, next: string) {
+  const { left, unseen, missing } = ended;
   return {
-    clean: left.length === 0,
+    clean: isClean(ended),
+    found: missing.length === 0,
+    missing,
     left: left.map(({ rule, step }) => ({
       rule,
       why: step.why,

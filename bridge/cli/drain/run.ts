@@ -40,6 +40,7 @@ type Pending = Exclude<Step, { state: 'done' }>;
 /** Looks at everything once, and changes nothing. Throws ApiError. */
 export async function survey(world: DrainWorld, { names, sight }: DrainOptions): Promise<Survey> {
   const rules = await readRules(world);
+  sight.saw([...rules.values()].map(({ object }) => object));
   const { carriers, unseen } = await sweep(world);
   const isWanted = ([name]: readonly [string, unknown]) => names.length === 0 || names.includes(name);
   return {
@@ -105,6 +106,7 @@ class Drain {
   /** Takes one step for each rule that is left; resolves to when to look again, in ms. */
   async #look(discovery: Parameters<RuleDrain['step']>[0]['discovery']): Promise<number> {
     const rules = await readRules(this.#world);
+    this.#options.sight.saw([...rules.values()].map(({ object }) => object));
     const bridge = await this.#options.sight.look();
     this.#say('bridge', bridgeWords(bridge));
     for (const name of rules.keys()) {

@@ -5,6 +5,8 @@
 import { describe, expect, it } from 'vitest';
 import { type BridgeSaid, BridgeSight } from '../../../bridge/cli/drain/bridge-sight.ts';
 import { ApiError } from '../../../bridge/ports.ts';
+import { TEARDOWN_RULES } from '../../../bridge/teardown-rules.ts';
+import { RULE } from '../../support/bridge-builders.ts';
 import { DrainScene } from '../../support/drain-scene.ts';
 import { START } from '../../support/manual-clock.ts';
 
@@ -44,8 +46,10 @@ describe('the lease of a bridge', () => {
     expect(await sightOn(begun).look()).toEqual({ state: 'gone', lastAlive: START - HOUR + 15_000 });
   });
 
-  it('that is not there shows that none runs, and not since when', async () => {
-    expect(await sightOn(new DrainScene()).look()).toEqual({ state: 'gone', lastAlive: undefined });
+  it('that is not there shows nothing: an old bridge keeps none, and anybody may have deleted it', async () => {
+    expect(await sightOn(new DrainScene()).look()).toEqual({
+      ...{ state: 'unknown', why: 'there is no lease of its leader' },
+    });
   });
 
   it('that cannot be read shows nothing', async () => {
@@ -85,5 +89,57 @@ describe('what a person says of the bridge', () => {
     await begun.clock.advance(5_000);
     begun.lease('bridge-0');
     expect(await sight.look()).toEqual({ state: 'up', who: 'bridge-0' });
+  });
+});
+
+describe('a status that is written while a drain looks on', () => {
+  const GONE: BridgeSaid = { said: 'gone', since: undefined };
+  const rules = (begun: DrainScene) => {
+    const rule = begun.cluster.peek(RULE, TEARDOWN_RULES);
+    return rule === undefined ? [] : [rule];
+  };
+
+  it('shows a bridge that keeps no lease, whatever a person says', async () => {
+    const begun = DrainScene.withRule();
+    const sight = sightOn(begun, GONE);
+    sight.saw(rules(begun));
+    expect(await sight.look()).toMatchObject({ state: 'gone' });
+    begun.cluster.delete(RULE, {}, TEARDOWN_RULES);
+    sight.saw(rules(begun));
+    expect(await sight.look(), 'our own delete is no sign of a bridge').toMatchObject({ state: 'gone' });
+    begun.bridgeSays('Settling');
+    sight.saw(rules(begun));
+    expect(await sight.look()).toEqual({
+      ...{ state: 'up', who: `it has written the status of rule ${RULE} just now` },
+    });
+    sight.saw(rules(begun));
+    expect(await sight.look(), 'it still runs at the next look').toMatchObject({ state: 'up' });
+  });
+
+  it('shows one also beside the lease of another that has ended', async () => {
+    const begun = DrainScene.withRule();
+    begun.lease('', HOUR);
+    const sight = sightOn(begun);
+    sight.saw(rules(begun));
+    expect(await sight.look()).toMatchObject({ state: 'gone' });
+    begun.bridgeSays('Settling');
+    sight.saw(rules(begun));
+    expect(await sight.look()).toMatchObject({ state: 'up' });
+    begun.lease('', 0);
+    expect(await sight.look(), 'it has ended too, and given its lease back').toMatchObject({ state: 'gone' });
+  });
+
+  it('shows nothing more of one that held its lease and has ended since', async () => {
+    const begun = DrainScene.withRule();
+    begun.lease('bridge-0');
+    const sight = sightOn(begun);
+    sight.saw(rules(begun));
+    await sight.look();
+    begun.bridgeSays('Settling');
+    sight.saw(rules(begun));
+    await sight.look();
+    await begun.clock.advance(20_001);
+    sight.saw(rules(begun));
+    expect(await sight.look()).toMatchObject({ state: 'gone' });
   });
 });

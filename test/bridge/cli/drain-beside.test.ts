@@ -84,6 +84,35 @@ describe('draining beside a bridge', () => {
     expect(await counts(bridge.metrics.removed)).toMatchObject({ [`${RULE}/Released`]: 1 });
   });
 
+  it('gives up nothing that is being taken down by a bridge whose lease is not there', async () => {
+    const bridge = await RuleScene.start();
+    await bridge.apply();
+    await bridge.create('a');
+    await bridge.clock.advance(1_000);
+    await bridge.delete('a');
+    await bridge.clock.advance(5_000);
+    const running = new DrainScene(bridge).start({ release: 'now', timeout: 5 * 60_000, said: { said: 'nothing' } });
+    await bridge.clock.advance(6 * 60_000);
+    expect(blocking(running)).toEqual(['a: Requested']);
+    expect(bridge.cluster.peek('a')?.metadata.annotations?.[WORD]).toBeUndefined();
+    expect(bridge.finalizers('a')).toEqual([ENTRY]);
+  });
+
+  it('waits for a bridge that keeps no lease, though a person says that none runs', async () => {
+    const bridge = await RuleScene.start();
+    await bridge.apply();
+    await bridge.create('a');
+    await bridge.clock.advance(1_000);
+    await bridge.delete('a');
+    await bridge.clock.advance(5_000);
+    const said = { said: 'gone', since: undefined } as const;
+    const running = new DrainScene(bridge).start({ release: 'wait', timeout: 5 * 60_000, said });
+    await bridge.clock.advance(6 * 60_000);
+    expect(running.lines.join('\n')).toContain(`it has written the status of rule ${RULE}`);
+    expect(bridge.cluster.peek('a')?.metadata.annotations?.[WORD]).toBeUndefined();
+    expect(blocking(running)).toEqual(['a: Requested']);
+  });
+
   it('releases nothing that is being taken down and not held', async () => {
     const { bridge, begun } = await scene();
     await bridge.delete('a');

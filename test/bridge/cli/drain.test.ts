@@ -3,6 +3,7 @@
  * What it does is in drain-alone, drain-held and drain-beside.
  */
 import { describe, expect, it } from 'vitest';
+import { LEASE_PLACE } from '../../../bridge/leader-state.ts';
 import { TEARDOWN_RULES, WITHDRAWAL_FINALIZER } from '../../../bridge/teardown-rules.ts';
 import { ENTRY, RULE } from '../../support/bridge-builders.ts';
 import { CommandLine, type Said } from '../../support/command-line.ts';
@@ -18,6 +19,8 @@ function lineWithRule(): CommandLine {
   line.cluster.create({ name: 'live', finalizers: [ENTRY], spec: { bucket: 'team-a-live' } });
   line.cluster.create({ name: 'stuck', finalizers: [ENTRY], spec: { bucket: 'team-a-stuck' } });
   line.cluster.delete('stuck');
+  // As its leader leaves it that never wrote a time.
+  line.cluster.create({ ...LEASE_PLACE, kind: LEASE_PLACE, spec: { holderIdentity: '' } });
   return line;
 }
 
@@ -118,6 +121,36 @@ describe('drain', () => {
       ],
       unseen: [],
     });
+  });
+
+  it('does not call a name clean that is of no rule and of no entry', async () => {
+    const said = await lineWithRule().run('drain --yes --rule team-bucket');
+    expect(said).toMatchObject({ exit: 1, out: 'there is no rule team-bucket, and nothing carries its entry' });
+    const forPrograms = await lineWithRule().run('drain --yes --rule team-bucket -o json');
+    expect(forPrograms.exit).toBe(1);
+    expect(JSON.parse(forPrograms.out)).toMatchObject({
+      clean: false,
+      found: false,
+      missing: ['team-bucket'],
+      left: [],
+    });
+  });
+
+  it('drains the rules that are there beside a name that is of none, and ends with 1', async () => {
+    const line = lineWithRule();
+    const said = await ran(line, `drain --yes --release-held=now --rule team-bucket ${RULE}`);
+    expect([said.exit, said.out.split('\n')]).toEqual([
+      1,
+      [`clean: nothing is left of ${RULE}`, 'there is no rule team-bucket, and nothing carries its entry'],
+    ]);
+    expect(line.cluster.peek(RULE, TEARDOWN_RULES)).toBeUndefined();
+  });
+
+  it('takes a name that entries alone have', async () => {
+    const line = lineWithRule();
+    line.cluster.create({ name: 'lost', finalizers: ['finalizer-bridge.dev/gone'] });
+    expect(await ran(line, 'drain --yes --rule gone')).toMatchObject({ exit: 0 });
+    expect(line.cluster.peek('lost')?.metadata.finalizers).toEqual([]);
   });
 
   it.each(['--timeout soon', '--bridge-gone yesterday', '--release-held=later', '--bridge-up --bridge-gone'])(
