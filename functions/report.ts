@@ -15,7 +15,7 @@ import {
   type SendEntry,
 } from './ports.ts';
 
-/** Entries in one SendMessageBatch, and the bytes of their bodies together. */
+/** Entries in one SendMessageBatch, and their bytes together. */
 export const BATCH_MAX_ENTRIES = 10;
 export const BATCH_MAX_BYTES = 262_144;
 const ATTEMPTS = 3;
@@ -72,7 +72,7 @@ export function splitBatches(entries: readonly SendEntry[]): readonly (readonly 
   const batches: SendEntry[][] = [];
   let bytes = 0;
   for (const entry of entries) {
-    const size = utf8Bytes(entry.body);
+    const size = sizeOf(entry);
     const last = batches.at(-1);
     if (last !== undefined && last.length < BATCH_MAX_ENTRIES && bytes + size <= BATCH_MAX_BYTES) {
       last.push(entry);
@@ -83,6 +83,12 @@ export function splitBatches(entries: readonly SendEntry[]): readonly (readonly 
     }
   }
   return batches;
+}
+
+/** The queue counts body and attributes alike: their names, their type and what they say. */
+function sizeOf({ body, attributes = {} }: SendEntry): number {
+  const facts = Object.entries(attributes).map(([name, text]) => utf8Bytes(`${name}String${text}`));
+  return facts.reduce((sum, size) => sum + size, utf8Bytes(body));
 }
 
 interface Sending {

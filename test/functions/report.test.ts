@@ -138,4 +138,27 @@ describe('splitting', () => {
       }),
     );
   });
+
+  it('counts attributes as the queue does: their names, type and texts', () => {
+    const body = 'x'.repeat(BATCH_MAX_BYTES / 2);
+    expect(
+      splitBatches([
+        { id: '1', body },
+        { id: '2', body },
+      ]),
+    ).toHaveLength(1);
+    expect(
+      splitBatches([
+        { id: '1', body },
+        { id: '2', body, attributes: { queue: 'q' } },
+      ]),
+    ).toHaveLength(2);
+    const less = body.slice('queueStringq'.length);
+    expect(
+      splitBatches([
+        { id: '1', body: less, attributes: { queue: 'q' } },
+        { id: '2', body },
+      ]),
+    ).toHaveLength(1);
+  });
 });
