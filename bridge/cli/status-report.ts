@@ -35,12 +35,12 @@ export interface RuleReport extends Counted {
 export interface StatusReport {
   readonly asOf: string;
   readonly rules: readonly RuleReport[];
-  readonly noRule: readonly Orphan[];
+  readonly noRule: readonly NoRuleEntry[];
   readonly notes: readonly string[];
 }
 
 /** An object that carries an entry whose rule is not there. */
-export interface Orphan {
+export interface NoRuleEntry {
   readonly rule: string;
   readonly kind: string;
   readonly namespace?: string | undefined;
@@ -68,7 +68,7 @@ export async function reportOn(context: Context, { names, allKinds }: Asked): Pr
   return {
     asOf: timeOf(now),
     rules,
-    noRule: [...carriers, ...others].flatMap(({ carried }) => orphansIn(carried, known)),
+    noRule: [...carriers, ...others].flatMap(({ carried }) => withoutRule(carried, known)),
     notes: [
       ...rules.flatMap(notesOn),
       ...others.flatMap(({ scope, kind }) => (scope.kind === 'unseen' ? [`${kindName(kind)}: ${scope.why}`] : [])),
@@ -111,7 +111,7 @@ function reportOf(seen: RuleSeen, carriers: readonly Carriers[], now: number): R
   };
 }
 
-function orphansIn(carried: readonly Carried[], known: ReadonlySet<string>): readonly Orphan[] {
+function withoutRule(carried: readonly Carried[], known: ReadonlySet<string>): readonly NoRuleEntry[] {
   return carried.flatMap(({ kind, meta, rules }) =>
     rules
       .filter((rule) => !known.has(rule))
