@@ -104,6 +104,10 @@ const BY_REASON: Readonly<Record<string, Advising>> = {
     waitsFor: 'a function that takes requests before they expire',
     next: [{ say: "look at the age of the oldest message in the handler's queue" }, retry(commands)],
   }),
+  DeadLettered: (commands) => ({
+    waitsFor: 'the request of the next term; no function has brought the last one to an end',
+    next: [{ say: "look into the function's log, and at the body in the archive of dead letters" }, retry(commands)],
+  }),
   Paused: (commands) => ({
     waitsFor: 'the rule not to be paused any more; nothing new is sent',
     next: [rule(commands, 'take `paused` off the rule; it goes on by itself')],

@@ -5,6 +5,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { entryOf } from '../../../bridge/finalizer.ts';
 import { ApiError } from '../../../bridge/ports.ts';
+import { recordKey } from '../../../bridge/record.ts';
 import { ENTRY, RULE } from '../../support/bridge-builders.ts';
 import { CommandLine } from '../../support/command-line.ts';
 import { RuleScene } from '../../support/rule-scene.ts';
@@ -92,6 +93,19 @@ describe('an entry', () => {
     const { out } = await line.run('explain bucket/logs');
     expect(out).toContain('is being deleted since 2026-03-02T09:30:00Z, 10m ago');
     expect(out).toContain('waits for   the bridge, which has written nothing on the object');
+  });
+
+  it('whose request is a dead letter waits for the next term, and says where to look (Q7)', async () => {
+    const line = new CommandLine();
+    line.cluster.create({ name: 'logs', uid: 'uid-logs', finalizers: [ENTRY] });
+    line.cluster.delete('logs');
+    const said = { phase: 'Pending', reason: 'DeadLettered', message: 'given up', since: '2026-03-02T09:30:00Z' };
+    const record = { uid: 'uid-logs', ruleUid: 'x', ...said, targets: [] };
+    line.cluster.annotate('logs', recordKey(RULE), JSON.stringify(record));
+    const { out } = await line.run('explain bucket/logs');
+    expect(out).toContain('waits for   the request of the next term');
+    expect(out).toContain('the archive of dead letters');
+    expect(commandsIn(out)[0]).toMatch(/^retry /);
   });
 
   it('whose rule is gone says so, and how to let the object go', async () => {
