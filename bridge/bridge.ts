@@ -107,7 +107,7 @@ function consumeResults(options: BridgeOptions, parts: Parts, areRulesKnown: () 
     deadLetterSender: options.deadLetterSender,
     ruleOf: (name, kind) => rules.namedFor(name, kind),
     admit: (kind, meta, rule) => parts.intake.admit(kind, meta, rule),
-    add: (key) => parts.work.add(key),
+    add: (key) => parts.work.hurry(key),
     isStopping: () => isClosed,
   };
   const begin = () => {

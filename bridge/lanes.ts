@@ -4,6 +4,8 @@
  */
 
 interface Lane {
+  /** Taken ahead of what is ready. */
+  readonly urgent: Set<string>;
   readonly ready: Set<string>;
   running: number;
 }
@@ -21,22 +23,24 @@ export class Lanes {
 
   /** How many keys are ready. */
   get ready(): number {
-    return [...this.#lanes.values()].reduce((sum, { ready }) => sum + ready.size, 0);
+    return [...this.#lanes.values()].reduce((sum, { urgent, ready }) => sum + urgent.size + ready.size, 0);
   }
 
-  add(key: string): void {
+  add(key: string, isUrgent = false): void {
     const name = this.#laneOf(key);
-    const lane = this.#lanes.get(name) ?? { ready: new Set(), running: 0 };
-    lane.ready.add(key);
+    const lane = this.#lanes.get(name) ?? { urgent: new Set(), ready: new Set(), running: 0 };
+    if (isUrgent) lane.ready.delete(key);
+    if (!lane.urgent.has(key)) lane[isUrgent ? 'urgent' : 'ready'].add(key);
     this.#lanes.set(name, lane);
   }
 
   /** Takes the next key of the next lane that has a place; undefined when there is none. */
   take(): string | undefined {
     for (const [name, lane] of this.#lanes) {
-      const [key] = lane.ready;
+      const line = lane.urgent.size > 0 ? lane.urgent : lane.ready;
+      const [key] = line;
       if (key === undefined || lane.running >= this.#places) continue;
-      lane.ready.delete(key);
+      line.delete(key);
       lane.running += 1;
       // To the end of the line: the next turn is another lane's.
       this.#lanes.delete(name);
@@ -52,11 +56,14 @@ export class Lanes {
     const lane = this.#lanes.get(name);
     if (lane === undefined) return;
     lane.running -= 1;
-    if (lane.running === 0 && lane.ready.size === 0) this.#lanes.delete(name);
+    if (lane.running === 0 && lane.urgent.size === 0 && lane.ready.size === 0) this.#lanes.delete(name);
   }
 
   /** Forgets what is ready. */
   clear(): void {
-    for (const { ready } of this.#lanes.values()) ready.clear();
+    for (const { urgent, ready } of this.#lanes.values()) {
+      urgent.clear();
+      ready.clear();
+    }
   }
 }

@@ -29,7 +29,8 @@ export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #ready: Lanes;
   readonly #running = new Set<string>();
-  readonly #again = new Set<string>();
+  /** Added while they run, and whether that is urgent. */
+  readonly #again = new Map<string, boolean>();
   readonly #timers = new Map<string, { readonly at: number; readonly cancel: () => void }>();
   readonly #failures = new Map<string, number>();
   #isStopped = false;
@@ -47,11 +48,23 @@ export class WorkQueue {
 
   /** Runs a key as soon as a place is free. */
   add(key: string): void {
+    this.#add(key, false);
+  }
+
+  /**
+   * Runs a key ahead of those that were only added: what ends work comes before what begins more, so that a backlog does
+   * not begin everything before it ends anything.
+   */
+  hurry(key: string): void {
+    this.#add(key, true);
+  }
+
+  #add(key: string, isUrgent: boolean): void {
     if (this.#isStopped) return;
     if (this.#running.has(key)) {
-      this.#again.add(key);
+      this.#again.set(key, isUrgent || this.#again.get(key) === true);
     } else {
-      this.#ready.add(key);
+      this.#ready.add(key, isUrgent);
       this.#pump();
     }
   }
@@ -104,7 +117,9 @@ export class WorkQueue {
     } finally {
       this.#running.delete(key);
       this.#ready.done(key);
-      if (this.#again.delete(key)) this.add(key);
+      const isUrgent = this.#again.get(key);
+      this.#again.delete(key);
+      if (isUrgent !== undefined) this.#add(key, isUrgent);
       if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
       this.#pump();
     }

@@ -3,6 +3,7 @@
  * backlog of deletions while the queue does not answer. Run by run.ts when asked for, since making objects takes minutes.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
 import { sumOf } from '../support/metrics-page.ts';
 import type { Made } from './objects.ts';
 import type { Candidate } from './options.ts';
@@ -68,7 +69,7 @@ async function overBacklog(
     const silentMb = memoryMb(bridge.pid).peak;
     process.kill(stage.queues.pid, 'SIGCONT');
     const begun = { at: performance.now(), cpu: cpuMs(bridge.pid) };
-    await watching.more(backlog.length);
+    await Promise.race([watching.more(backlog.length), endOf(bridge)]);
     const seconds = (performance.now() - begun.at) / 1000;
     const cpu = (cpuMs(bridge.pid) - begun.cpu) / backlog.length;
     const { now, peak } = memoryMb(bridge.pid);
@@ -78,4 +79,10 @@ async function overBacklog(
     process.kill(stage.queues.pid, 'SIGCONT');
     watching.stop();
   }
+}
+
+/** Rejects when a bridge ends by itself. */
+async function endOf(bridge: BridgeProcess): Promise<never> {
+  const code = await bridge.exited;
+  throw new Error(`waiting for a backlog to go: the bridge ended with code ${code}`);
 }

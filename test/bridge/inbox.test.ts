@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../bridge/contract.ts';
 import { counts, DEAD_LETTER_SENDER, ENTRY, RULE, resultBody, SENDER } from '../support/bridge-builders.ts';
+import { Scene } from '../support/bridge-scene.ts';
 import { InboxBench, messageOf, requestOf } from '../support/inbox-bench.ts';
 import { settled } from '../support/manual-clock.ts';
 
@@ -171,5 +172,30 @@ describe('a message that is not to be believed', () => {
   it('would have been believed from the right function', async () => {
     const bench = new InboxBench();
     expect(await bench.settle(true, messageOf(request, gone, { sender: SENDER }))).toEqual(['m-1']);
+  });
+});
+
+describe('a result in a backlog', () => {
+  it('ends its deletion before the deletions behind it have begun (P4)', async () => {
+    const scene = await Scene.start();
+    const gates: (() => void)[] = [];
+    scene.queue.sending = async () => {
+      await new Promise<void>((resolve) => gates.push(resolve));
+      return [];
+    };
+    const names = Array.from({ length: 80 }, (_, index) => `object-${index}`);
+    for (const name of names) await scene.deleted({ name });
+    gates.shift()?.();
+    await settled();
+    const [first] = scene.requests;
+    const answered = scene.answer(gone, first);
+    await settled();
+    // The next place that is free is the result's, though most of the others still wait for their first look.
+    gates.shift()?.();
+    await settled();
+    expect(scene.cluster.peek('object-0')).toBeUndefined();
+    expect(await answered).toBe(true);
+    const looked = new Set(scene.cluster.calls.filter(({ verb }) => verb === 'get').map(({ name }) => name));
+    expect(looked.size).toBeLessThan(names.length);
   });
 });

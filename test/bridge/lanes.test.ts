@@ -44,4 +44,17 @@ describe('lanes', () => {
     lanes.done('1/a');
     expect(lanes.take()).toBe('3/a');
   });
+
+  it('give what is urgent before what is only ready, once, and within the places of the lane', () => {
+    const lanes = lanesOf(2, '1/a', '2/a', '3/a', '1/b');
+    lanes.add('3/a', true);
+    lanes.add('9/a', true);
+    lanes.add('9/a');
+    expect(lanes.ready).toBe(5);
+    expect([1, 2, 3, 4].map(() => lanes.take())).toEqual(['3/a', '1/b', '9/a', undefined]);
+    lanes.done('3/a');
+    expect(lanes.take()).toBe('1/a');
+    lanes.clear();
+    expect(lanes.ready).toBe(0);
+  });
 });
