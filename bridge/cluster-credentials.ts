@@ -1,12 +1,15 @@
 /*
  * Credentials for the API server, from the Kubernetes client's KubeConfig: address, headers, TLS. Used by cluster.ts and
- * main.ts. They are kept for a minute, because the library reads files on every call, and read again after a 401 (K14).
+ * main.ts. They are kept for a minute, because the library reads files on every call. After a 401 all is loaded anew (K14):
+ * the library itself would go on with the token of a file for another minute.
  */
 import { HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from './ports.ts';
 
 const KEPT_MS = 60_000;
+/** Read so recently they are not read again: all calls that one token fails come at once. */
+const RENEW_EVERY_MS = 1_000;
 
 /** All that a call needs besides its path. `prefix` is the path part of the server's address. */
 export interface Credentials {
@@ -14,12 +17,15 @@ export interface Credentials {
   readonly prefix: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly dispatcher: Dispatcher;
+  /** Which reading they are from; a higher one is newer. */
+  readonly reading: number;
 }
 
-/** Gives credentials; `renewed` reads them again whatever their age. */
+/** Gives credentials. */
 export interface CredentialSource {
   current(): Promise<Credentials>;
-  renewed(): Promise<Credentials>;
+  /** Newer ones than those that were refused, unless these were read a moment ago. */
+  renewed(refused: Credentials): Promise<Credentials>;
 }
 
 /** What is chosen from a kubeconfig instead of what it says itself; undefined leaves it. */
@@ -72,36 +78,50 @@ export function withHeaders(source: CredentialSource, headers: Credentials['head
     const known = await credentials;
     return { ...known, headers: { ...known.headers, ...headers } };
   };
-  return { current: () => more(source.current()), renewed: () => more(source.renewed()) };
+  return { current: () => more(source.current()), renewed: (refused) => more(source.renewed(refused)) };
 }
 
-/** Credentials from a kubeconfig. */
-export function createCredentials(config: KubeConfig, clock: Clock): CredentialSource {
-  const server = config.getCurrentCluster()?.server;
-  if (server === undefined) throw new Error('reading credentials: the kubeconfig names no cluster');
-  const url = new URL(server);
+/** Credentials from a kubeconfig, which is loaded at once, and again whenever they were refused. */
+export function createCredentials(load: () => KubeConfig, clock: Clock): CredentialSource {
   const fallback = new Agent();
-  let kept: { readonly at: number; readonly credentials: Promise<Credentials> } | undefined;
+  let config = load();
+  addressOf(config);
+  let kept: { readonly at: number; readonly reading: number; readonly credentials: Promise<Credentials> } | undefined;
+  let readings = 0;
 
-  async function read(): Promise<Credentials> {
-    const context = new RequestContext(server ?? url.href, HttpMethod.GET);
+  async function read(reading: number): Promise<Credentials> {
+    const { origin, pathname, href } = addressOf(config);
+    const context = new RequestContext(href, HttpMethod.GET);
     await config.applySecurityAuthentication(context);
     const dispatcher = context.getDispatcher() ?? fallback;
-    return { origin: url.origin, prefix: url.pathname.replace(/\/$/, ''), headers: context.getHeaders(), dispatcher };
+    return { origin, prefix: pathname.replace(/\/$/, ''), headers: context.getHeaders(), dispatcher, reading };
   }
 
-  async function renewed(): Promise<Credentials> {
-    const credentials = read();
-    kept = { at: clock.monotonic(), credentials };
-    credentials.catch(() => {
-      kept = undefined;
+  function readAnew(): Promise<Credentials> {
+    readings += 1;
+    const reading = { at: clock.monotonic(), reading: readings, credentials: read(readings) };
+    kept = reading;
+    reading.credentials.catch(() => {
+      if (kept === reading) kept = undefined;
     });
-    return await credentials;
+    return reading.credentials;
   }
 
   return {
-    renewed,
     current: async () =>
-      kept !== undefined && clock.monotonic() - kept.at < KEPT_MS ? await kept.credentials : await renewed(),
+      await (kept !== undefined && clock.monotonic() - kept.at < KEPT_MS ? kept.credentials : readAnew()),
+    renewed: async (refused) => {
+      const isNewer = kept !== undefined && kept.reading > refused.reading;
+      if (kept !== undefined && (isNewer || clock.monotonic() - kept.at < RENEW_EVERY_MS))
+        return await kept.credentials;
+      config = load();
+      return await readAnew();
+    },
   };
+}
+
+function addressOf(config: KubeConfig): URL {
+  const server = config.getCurrentCluster()?.server;
+  if (server === undefined) throw new Error('reading credentials: the kubeconfig names no cluster');
+  return new URL(server);
 }

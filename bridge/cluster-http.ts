@@ -5,7 +5,7 @@
 import type { Dispatcher } from 'undici';
 import * as z from 'zod/mini';
 import type { CredentialSource, Credentials } from './cluster-credentials.ts';
-import { ApiError } from './ports.ts';
+import { ApiError, type Clock } from './ports.ts';
 
 const notFound = z.object({ reason: z.literal('NotFound'), details: z.object({ name: z.string() }) });
 /** A call that has not answered for this long has failed. */
@@ -30,9 +30,13 @@ export interface Answer {
 
 /** Calls to one API server. */
 export interface Http {
-  /** The answer as a stream, until the signal aborts. */
-  open(call: Call, signal?: AbortSignal): Promise<Dispatcher.ResponseData>;
-  ask(call: Call): Promise<Answer>;
+  /**
+   * The body of a 200, until the signal aborts.
+   * @throws ApiError for any other status.
+   */
+  open(call: Call, signal: AbortSignal): Promise<Dispatcher.ResponseData['body']>;
+  /** The whole answer, unless the signal aborts first. */
+  ask(call: Call, signal?: AbortSignal): Promise<Answer>;
 }
 
 /** What counts calls: the bridge's metrics. */
@@ -43,48 +47,87 @@ interface CallCounter {
 interface HttpOptions {
   readonly credentials: CredentialSource;
   readonly metrics: CallCounter;
-  /** How long an answer may take, in ms. */
+  readonly clock: Clock;
+  /** How long an answer may take, and then its body, in ms. */
   readonly timeout?: number;
 }
 
 /** Creates the calls. */
 export function createHttp(options: HttpOptions): Http {
+  const { clock, timeout = CALL_TIMEOUT_MS } = options;
+  const whole = async (call: Call, response: Dispatcher.ResponseData): Promise<Answer> => {
+    const { statusCode: status, headers, body } = response;
+    // The library's own time-out is for the next bytes, and starts anew with every few of them.
+    const cancel = clock.after(timeout, () => body.destroy(new Error(`the body was not complete in ${timeout} ms`)));
+    try {
+      return { status, headers, text: await body.text() };
+    } catch (cause) {
+      throw new ApiError(call.doing, 0, { cause });
+    } finally {
+      cancel();
+    }
+  };
   return {
-    open: (call, signal) => open(options, call, signal),
-    async ask(call) {
-      const { statusCode: status, headers, body } = await open(options, call);
-      try {
-        return { status, headers, text: await body.text() };
-      } catch (cause) {
-        throw new ApiError(call.doing, 0, { cause });
-      }
+    ask: async (call, signal) => await whole(call, await send(options, call, { signal, bodyTimeout: timeout })),
+    async open(call, signal) {
+      // A stream is silent for as long as nothing happens; its watchdog is the watcher's.
+      const response = await send(options, call, { signal, bodyTimeout: 0 });
+      if (response.statusCode === 200) return response.body;
+      throw refusal(call, await whole(call, response));
     },
   };
 }
 
-async function open(
+interface Waiting {
+  readonly signal: AbortSignal | undefined;
+  readonly bodyTimeout: number;
+}
+
+async function send(
   { credentials, metrics, timeout = CALL_TIMEOUT_MS }: HttpOptions,
   call: Call,
-  signal?: AbortSignal,
+  { signal, bodyTimeout }: Waiting,
 ): Promise<Dispatcher.ResponseData> {
-  const send = (current: Credentials) =>
-    current.dispatcher.request({ ...requestOf(current, call), ...waitingFor(timeout, signal) });
-  const count = (status: number) => metrics.apiCalls.inc({ verb: call.method, status: String(status) });
+  const waiting = { headersTimeout: timeout, bodyTimeout, signal: signal ?? null };
+  const sendWith = async (used: Credentials) => {
+    const response = await used.dispatcher.request({ ...requestOf(used, call), ...waiting });
+    metrics.apiCalls.inc({ verb: call.method, status: String(response.statusCode) });
+    if (response.statusCode === 401) await response.body.dump();
+    return response;
+  };
   try {
-    const first = await send(await credentials.current());
-    count(first.statusCode);
+    const current = await unlessAborted(credentials.current(), signal);
+    const first = await sendWith(current);
     if (first.statusCode !== 401) return first;
     // A rotated token: read it again, once (K14). A write is not repeated: whether it may still be done is asked anew.
-    await first.body.dump();
-    const renewed = await credentials.renewed();
-    if (call.method === 'PATCH') throw new ApiError(call.doing, 401);
-    const second = await send(renewed);
-    count(second.statusCode);
+    const renewed = await unlessAborted(credentials.renewed(current), signal);
+    const isTheSame = renewed.reading === current.reading || isSameToken(renewed, current);
+    if (isTheSame || call.method === 'PATCH') throw new ApiError(call.doing, 401);
+    const second = await sendWith(renewed);
+    if (second.statusCode === 401) throw new ApiError(call.doing, 401);
     return second;
   } catch (cause) {
     if (cause instanceof ApiError) throw cause;
-    count(0);
+    metrics.apiCalls.inc({ verb: call.method, status: '0' });
     throw new ApiError(call.doing, 0, { cause });
+  }
+}
+
+function isSameToken({ headers: one }: Credentials, { headers: other }: Credentials): boolean {
+  return one.Authorization !== undefined && one.Authorization === other.Authorization;
+}
+
+/** Credentials may come from a program that hangs. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await work;
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }
 
@@ -100,11 +143,6 @@ function requestOf(current: Credentials, call: Call): Dispatcher.RequestOptions 
     },
     body: call.body ?? null,
   };
-}
-
-/** A stream is silent for as long as nothing happens; its watchdog is the watcher's. */
-function waitingFor(timeout: number, signal: AbortSignal | undefined) {
-  return { headersTimeout: timeout, bodyTimeout: signal === undefined ? timeout : 0, signal: signal ?? null };
 }
 
 /** Decodes the body of an answer; a body that no API server sends is an ApiError. */

@@ -121,8 +121,7 @@ async function* watchMetadata(http: Http, { kind, resourceVersion, signal }: Wat
   const fixed = { watch: '1', allowWatchBookmarks: 'true', timeoutSeconds: String(WATCH_SECONDS) };
   const path = `${kindPath(kind)}?${new URLSearchParams({ ...fixed, ...from })}`;
   const call: Call = { method: 'GET', path, accept: META_ONLY, doing: `watching ${kind.resource}` };
-  const { statusCode: status, headers, body } = await http.open(call, signal);
-  if (status !== 200) throw refusal(call, { status, headers, text: await body.text() });
+  const body = await http.open(call, signal);
   yield { type: 'opened' };
   try {
     for await (const text of lines(body)) {

@@ -53,7 +53,8 @@ async function start(parts: Process): Promise<void> {
     readiness: () => readinessOf({ ...running, queue: queueHealth }),
     isLeader: () => running.candidate?.holds() === true,
   });
-  const http = createHttp({ credentials: createCredentials(loadKubeConfig(config.kubeconfig), clock), metrics });
+  const credentials = createCredentials(() => loadKubeConfig(config.kubeconfig), clock);
+  const http = createHttp({ credentials, metrics, clock });
   const identity = `${hostname()}_${randomUUID()}`;
   const candidate = new Candidate({ leases: createLeases(http), clock, random: Math.random, identity, log });
   running.candidate = candidate;

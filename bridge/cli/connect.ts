@@ -22,9 +22,12 @@ const uncounted = { apiCalls: { inc: () => {} } };
 /** Connects. Throws a Failure when the kubeconfig does not have what the flags name. */
 export function connect(flags: Flags, clock: Clock): World {
   const config = chosenConfig(flags);
-  const credentials = withHeaders(createCredentials(config, clock), impersonation(flags));
+  const credentials = withHeaders(
+    createCredentials(() => config, clock),
+    impersonation(flags),
+  );
   const { requestTimeout: timeout, namespace } = flags;
-  const http = createHttp({ credentials, metrics: uncounted, ...(timeout === undefined ? {} : { timeout }) });
+  const http = createHttp({ credentials, metrics: uncounted, clock, ...(timeout === undefined ? {} : { timeout }) });
   return {
     cluster: createCluster({ http, clock, identity: FIELD_MANAGER, fieldManager: FIELD_MANAGER }),
     kinds: createKinds(http),
