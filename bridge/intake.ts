@@ -12,7 +12,7 @@ import type { Clock, KindRef, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { Serving } from './serving.ts';
 import type { Strays } from './strays.ts';
-import type { Sink } from './watch.ts';
+import type { Sink } from './watch-sink.ts';
 import { UNNEEDED } from './watches.ts';
 import { trimmed } from './wire.ts';
 
@@ -159,9 +159,9 @@ export class Intake implements Sink {
     const isListing = state.shown !== undefined;
     if (finished.has(key) && !isListing) return;
     // A complete list shows what was taken for over: it is looked at again, and nothing is known of what was sent.
-    const ended = finished.take(key);
-    const pending = this.#track({ kind, meta, rule, knowsAllSent: state.everSynced && ended === undefined });
-    pending.removing ??= ended?.removing;
+    const wasOver = finished.take(key);
+    const pending = this.#track({ kind, meta, rule, knowsAllSent: state.everSynced && !wasOver });
+    pending.wasOver ||= wasOver;
     state.shown?.add(key);
   }
 

@@ -20,7 +20,6 @@ export class Namespaces {
   readonly #missed = new Set<string>();
   #watcher: Watcher | undefined;
   #shown: Set<string> | undefined;
-  #isSynced = false;
   /** Something has changed, or was learnt, inside a list. */
   #isNews = false;
 
@@ -40,9 +39,9 @@ export class Namespaces {
     }
   }
 
-  /** Whether labels can be told, if anybody needs them. */
+  /** Whether labels can be told as they are now, if anybody needs them. */
   get isReady(): boolean {
-    return this.#watcher === undefined || this.#isSynced;
+    return this.#watcher === undefined || this.#watcher.isWatching;
   }
 
   /** Whether a rule selects a live object; undefined when its namespace's labels are not known. */
@@ -60,7 +59,6 @@ export class Namespaces {
   async stop(): Promise<void> {
     const watcher = this.#watcher;
     this.#watcher = undefined;
-    this.#isSynced = false;
     this.#labels.clear();
     this.#missed.clear();
     await watcher?.stop();
@@ -84,7 +82,6 @@ export class Namespaces {
       synced: () => {
         for (const name of this.#labels.keys()) if (this.#shown?.has(name) === false) this.#labels.delete(name);
         this.#shown = undefined;
-        this.#isSynced = true;
         this.#tell();
       },
       blind: () => {},

@@ -41,6 +41,8 @@ export interface Pending {
   facts: Facts | undefined;
   /** The watch said DELETED, or a complete list lacked it: only a GET decides. */
   doubted: boolean;
+  /** It was over once, and told; a list that was read before shows it again. */
+  wasOver: boolean;
   /** A removal of ours was sent; if the entry is then found gone, it was us. */
   removing: Extract<Decision, { act: 'remove' }> | undefined;
   seen: Seen[];
@@ -107,6 +109,7 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
     key: pendingKey(from.meta.uid, from.rule),
     facts: undefined,
     doubted: false,
+    wasOver: false,
     removing: undefined,
     seen: [],
     sent: [],
@@ -152,35 +155,42 @@ export function remember(pending: Pending, seen: Seen): void {
   }
 }
 
+/** How many deletions are remembered that the watch has shown over. */
+const ECHOES_MAX = 1_000;
+
 /**
  * Deletions that are over while the watch may lag behind and still show the entry on: such a sight says nothing, as no
- * finalizer can be added to an object that is being deleted. Forgotten when the watch has caught up.
+ * finalizer can be added to an object that is being deleted. When the watch has caught up the latest are still known, for
+ * what comes twice or out of order around a list.
  */
 export class Finished {
-  readonly #keys = new Map<string, Pick<Pending, 'kind' | 'removing'>>();
+  readonly #awaited = new Map<string, KindRef>();
+  readonly #echoes = new Set<string>();
 
-  add({ key, kind, removing }: Pending): void {
-    this.#keys.set(key, { kind, removing });
+  add({ key, kind }: Pick<Pending, 'key' | 'kind'>): void {
+    this.#awaited.set(key, kind);
   }
 
   has(key: string): boolean {
-    return this.#keys.has(key);
+    return this.#awaited.has(key) || this.#echoes.has(key);
   }
 
-  /** How it ended, forgotten by this: a complete list shows it again, so it has to be looked at. */
-  take(key: string): Pick<Pending, 'removing'> | undefined {
-    const finished = this.#keys.get(key);
-    this.#keys.delete(key);
-    return finished;
+  /** Whether it was over, forgotten by this: a complete list shows it again, so it has to be looked at. */
+  take(key: string): boolean {
+    const wasAwaited = this.#awaited.delete(key);
+    return this.#echoes.delete(key) || wasAwaited;
   }
 
   /** The watch has shown the object without the entry, or gone. */
   seenOff(key: string): void {
-    this.#keys.delete(key);
+    if (!this.#awaited.delete(key)) return;
+    this.#echoes.add(key);
+    const [oldest] = this.#echoes;
+    if (oldest !== undefined && this.#echoes.size > ECHOES_MAX) this.#echoes.delete(oldest);
   }
 
-  /** A complete list came: nothing older follows it. */
+  /** A complete list came. */
   seenAll(isOfKind: (kind: KindRef) => boolean): void {
-    for (const [key, { kind }] of this.#keys) if (isOfKind(kind)) this.#keys.delete(key);
+    for (const [key, kind] of this.#awaited) if (isOfKind(kind)) this.seenOff(key);
   }
 }

@@ -102,6 +102,8 @@ async function read(reach: Reach, pending: Pending, rule: Rule | undefined): Pro
     finish(reach, pending, 'entry');
     return undefined;
   }
+  // Whatever was told of an end: it is not over.
+  pending.wasOver = false;
   return pending.facts;
 }
 

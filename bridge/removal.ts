@@ -48,11 +48,19 @@ async function lookAgain(reach: Reach, pending: Pending, before: string): Promis
   return { kind: 'again' };
 }
 
-/**
- * Ends the memory of a deletion. Without a removal of ours somebody else has taken the entry off: that is told, with the
- * target (`Bypassed`).
- */
+/** Ends the memory of a deletion, and tells how it ended, once. */
 export function finish(reach: Reach, pending: Pending, gone: 'object' | 'entry'): void {
+  if (!pending.wasOver) tellEnd(reach, pending, gone);
+  for (const settle of pending.settles.splice(0)) settle(true);
+  reach.pendings.delete(pending.key);
+  reach.finished.add(pending);
+  // Where the watch was faster than the answer there is nothing to wait for.
+  if (pending.doubted) reach.finished.seenOff(pending.key);
+  reach.forget(pending.key);
+}
+
+/** Without a removal of ours somebody else has taken the entry off: that is told, with the target (`Bypassed`). */
+function tellEnd(reach: Reach, pending: Pending, gone: 'object' | 'entry'): void {
   const { removing, rule, meta } = pending;
   const seconds = (reach.clock.now() - beganAt(pending)) / 1000;
   if (removing === undefined && isAnswered(pending)) {
@@ -78,11 +86,6 @@ export function finish(reach: Reach, pending: Pending, gone: 'object' | 'entry')
       reach.log.debug({ rule, uid: meta.uid, seconds }, `removing finalizer from ${nameOf(pending)}: done`);
     else reach.reporter.tell(pending, telling);
   }
-  for (const settle of pending.settles.splice(0)) settle(true);
-  reach.pendings.delete(pending.key);
-  // Where the watch was faster than the answer there is nothing to wait for.
-  if (!pending.doubted) reach.finished.add(pending);
-  reach.forget(pending.key);
 }
 
 /** The target the object had was said to be gone: whoever took the entry off, nothing has leaked. */

@@ -17,7 +17,8 @@ import { STATUS_EVERY_MS } from './rule-status.ts';
 import type { Serving } from './serving.ts';
 import { rulePath, TEARDOWN_RULES, versionOf } from './teardown-rules.ts';
 import { sayUnjudged } from './unjudged.ts';
-import { type Sink, Watcher } from './watch.ts';
+import { Watcher } from './watch.ts';
+import type { Sink } from './watch-sink.ts';
 import { type Withdrawal, withdraw } from './withdrawal.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -47,7 +48,7 @@ export interface RuleKeeperOptions {
 
 /** A running keeper. */
 export interface RuleKeeper {
-  /** Whether every rule was judged once, or cannot be judged now. */
+  /** Whether the rules are being watched, and every one was judged once, or cannot be judged now. */
   isReady(): boolean;
   /** Whether a rule's verbs were all there when it was judged last. */
   isPermitted(rule: string): boolean;
@@ -104,7 +105,7 @@ class Keeper implements RuleKeeper {
   }
 
   isReady(): boolean {
-    return this.#isSynced && this.#unjudged.size === 0;
+    return this.#watcher.isWatching && this.#unjudged.size === 0;
   }
 
   isPermitted(rule: string): boolean {

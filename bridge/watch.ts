@@ -5,40 +5,18 @@
  */
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import {
-  ApiError,
-  type Clock,
-  type Cluster,
-  type KindRef,
-  type ObjectMeta,
-  type Random,
-  type WatchFrame,
-} from './ports.ts';
+import { ApiError, type Clock, type Cluster, type KindRef, type Random, type WatchFrame } from './ports.ts';
+import type { Sink } from './watch-sink.ts';
 import { backoff, RETRY_AFTER_MAX_MS } from './work-queue.ts';
 
 /** A watch without a single line (bookmarks come about every minute) for this long is cut. */
 export const STALL_MS = 150_000;
 /** A full list is made again this often, jittered by a fifth: what a watch lost is found. */
 export const RELIST_MS = 30 * 60_000;
-/** A watch that ends sooner has failed, however quietly: what ends at once must not be restarted at once (K11, K12). */
+/** A watch that ends sooner after it was open has failed, however quietly: what ends at once must not be restarted at once (K11). */
 export const SHORT_LIVED_MS = 10_000;
 const PAGE = 500;
 const SYNC_RETRY_STATUSES = new Set([400, 422]);
-
-/** Where what is seen goes. */
-export interface Sink {
-  /** A new complete list begins. */
-  listing(kind: KindRef): void;
-  /** `isNew`: it was created just now, and is shown as it was created; in a list nobody can tell. */
-  present(kind: KindRef, meta: ObjectMeta, isNew?: boolean): void;
-  deleted(kind: KindRef, meta: ObjectMeta): void;
-  /** The list is complete: what was not present in it is gone. */
-  synced(kind: KindRef): void;
-  /** The kind is not being watched any more, until `synced` comes again or the watch goes on. */
-  blind(kind: KindRef, cause: string): void;
-  /** The watch is open again without a new list. */
-  resumed(kind: KindRef): void;
-}
 
 /** What a watcher needs. */
 export interface WatcherOptions {
@@ -51,6 +29,8 @@ export interface WatcherOptions {
   readonly log: Log;
 }
 
+const STALLED = 'Stalled';
+const EXPIRED = 'Expired';
 const RELIST: End = { cause: 'Relist', failed: false };
 
 type End = { readonly cause: string; readonly retryAfter?: number | undefined; readonly failed: boolean };
@@ -62,8 +42,11 @@ export class Watcher {
   #resourceVersion: string | undefined;
   #relistAt = 0;
   #pages = false;
-  #failures = 0;
-  #openedAt = 0;
+  /** By cause, how often it has failed since it has last held: whoever answers again is not made to wait for the silence before. */
+  readonly #failures = new Map<string, number>();
+  /** Monotonic ms; undefined until the server has answered. */
+  #openedAt: number | undefined;
+  #isWatching = false;
   #wake = () => {};
   #done: Promise<void> | undefined;
 
@@ -73,6 +56,11 @@ export class Watcher {
 
   get kind(): KindRef {
     return this.#options.kind;
+  }
+
+  /** Whether what it hands over is the present: the list was complete, and no end since has left it blind. */
+  get isWatching(): boolean {
+    return this.#isWatching;
   }
 
   /** Begins; returns at once. */
@@ -98,10 +86,17 @@ export class Watcher {
       const end = await this.#once();
       if (this.#stop.signal.aborted) return;
       metrics.watchRestarts.inc({ group: kind.group, resource: kind.resource, cause: end.cause });
-      this.#failures = end.failed ? this.#failures + 1 : 0;
+      // Silent again where it was resumed after a failure: that it can be opened is no proof that it sees (K10).
+      if (end.cause === STALLED && this.#failures.size > 0) this.#resourceVersion = undefined;
+      else if (end.cause !== STALLED) this.#forgive();
       if (!end.failed) continue;
+      const failures = (this.#failures.get(end.cause) ?? 0) + 1;
+      this.#failures.set(end.cause, failures);
+      // A version that is too old is answered by a list at once (K12), if not again and again.
+      if (end.cause === EXPIRED && failures === 1) continue;
+      this.#isWatching = false;
       sink.blind(kind, end.cause);
-      const pause = Math.max(Math.min(end.retryAfter ?? 0, RETRY_AFTER_MAX_MS), backoff(this.#failures, random));
+      const pause = Math.max(Math.min(end.retryAfter ?? 0, RETRY_AFTER_MAX_MS), backoff(failures, random));
       log.warn({ ...kind, cause: end.cause, pause }, `watching ${kind.resource}: starting again`);
       await new Promise<void>((resolve) => {
         const goOn = () => {
@@ -118,7 +113,7 @@ export class Watcher {
   /** One list-and-follow; any end is described, never thrown. */
   async #once(): Promise<End> {
     const { clock, random, cluster, kind, sink } = this.#options;
-    this.#openedAt = clock.monotonic();
+    this.#openedAt = undefined;
     try {
       if (clock.monotonic() >= this.#relistAt) this.#resourceVersion = undefined;
       const isListing = this.#resourceVersion === undefined;
@@ -143,7 +138,7 @@ export class Watcher {
       ({ resourceVersion, next } = page);
     } while (next !== undefined);
     this.#resourceVersion = resourceVersion;
-    sink.synced(kind);
+    this.#synced();
   }
 
   async #follow(open: (signal: AbortSignal) => ReturnType<Cluster['watch']>): Promise<End> {
@@ -157,7 +152,7 @@ export class Watcher {
     let cancel = () => {};
     const rewind = () => {
       cancel();
-      cancel = clock.after(STALL_MS, () => cutShort({ cause: 'Stalled', failed: true }));
+      cancel = clock.after(STALL_MS, () => cutShort({ cause: STALLED, failed: true }));
     };
     const onStop = () => cut.abort();
     this.#wake = () => {
@@ -174,7 +169,7 @@ export class Watcher {
         rewind();
         if (this.#take(frame) === 'relist') return RELIST;
       }
-      return cutFor ?? { cause: 'Ended', failed: this.#resourceVersion === undefined || this.#isShortLived() };
+      return cutFor ?? { cause: 'Ended', failed: !this.#hasHeld() };
     } catch (error) {
       if (cutFor !== undefined) return cutFor;
       throw error;
@@ -187,15 +182,18 @@ export class Watcher {
 
   #take(frame: WatchFrame): 'relist' | 'go on' {
     const { clock, kind, sink } = this.#options;
-    if (!this.#isShortLived()) this.#failures = 0;
+    this.#forgive();
     switch (frame.type) {
       case 'opened':
-        if (this.#resourceVersion !== undefined) sink.resumed(kind);
+        this.#openedAt = clock.monotonic();
+        if (this.#resourceVersion === undefined) return 'go on';
+        this.#isWatching = true;
+        sink.resumed(kind);
         return 'go on';
       case 'bookmark':
         // Inside the initial list a version is no place to resume from: the list is in no order.
         if (frame.synced || this.#resourceVersion !== undefined) this.#resourceVersion = frame.resourceVersion;
-        if (frame.synced) sink.synced(kind);
+        if (frame.synced) this.#synced();
         return clock.monotonic() >= this.#relistAt ? 'relist' : 'go on';
       case 'present':
       case 'deleted':
@@ -208,8 +206,23 @@ export class Watcher {
     }
   }
 
+  #synced(): void {
+    const { kind, sink } = this.#options;
+    this.#isWatching = true;
+    sink.synced(kind);
+  }
+
+  /** Failures are forgotten when a watch has held; a list that is never complete is no proof of that. */
+  #forgive(): void {
+    if (this.#hasHeld()) this.#failures.clear();
+  }
+
+  #hasHeld(): boolean {
+    return this.#resourceVersion !== undefined && !this.#isShortLived();
+  }
+
   #isShortLived(): boolean {
-    return this.#options.clock.monotonic() - this.#openedAt < SHORT_LIVED_MS;
+    return this.#openedAt === undefined || this.#options.clock.monotonic() - this.#openedAt < SHORT_LIVED_MS;
   }
 
   #endOf(error: unknown): End {
@@ -217,9 +230,9 @@ export class Watcher {
     const status = error instanceof ApiError ? error.status : 0;
     if (!this.#stop.signal.aborted) log.debug({ ...kind, err: explain(error) }, `watching ${kind.resource}: ended`);
     if (status === 410) {
-      const isLoop = this.#resourceVersion === undefined || this.#isShortLived();
+      this.#forgive();
       this.#resourceVersion = undefined;
-      return { cause: 'Expired', failed: isLoop };
+      return { cause: EXPIRED, failed: true };
     }
     if (SYNC_RETRY_STATUSES.has(status) && this.#resourceVersion === undefined && !this.#pages) {
       this.#pages = true;

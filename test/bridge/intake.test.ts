@@ -189,24 +189,27 @@ describe('the end of a deletion', () => {
     expect(of.pendings.get(KEY)?.doubted).toBe(false);
   });
 
-  it('once known makes late sights of it say nothing, until the watch has caught up', () => {
+  it('once known makes late sights of it say nothing, also when the watch has caught up', () => {
     listed();
-    sees(deletingMeta());
-    const pending = of.pendings.get(KEY);
-    if (pending === undefined) throw new Error('it is pending');
-    of.pendings.delete(KEY);
-    of.finished.add(pending);
-    of.work.length = 0;
+    of.finished.add({ key: KEY, kind: BUCKETS });
     sees(deletingMeta({ resourceVersion: '9' }));
     expect(of.pendings.size).toBe(0);
     expect(of.work).toEqual([]);
     of.intake.deleted(BUCKETS, deletingMeta());
-    expect(of.finished.has(KEY)).toBe(false);
-    of.finished.add(pending);
-    of.intake.synced({ ...BUCKETS, resource: 'volumes' });
-    expect(of.finished.has(KEY)).toBe(true);
+    sees(deletingMeta({ resourceVersion: '9' }));
     of.intake.synced(BUCKETS);
-    expect(of.finished.has(KEY)).toBe(false);
+    sees(deletingMeta({ resourceVersion: '9' }));
+    expect(of.pendings.size).toBe(0);
+  });
+
+  it('is looked at again when a complete list shows it, and nothing is known of what was sent', () => {
+    listed();
+    of.finished.add({ key: KEY, kind: BUCKETS });
+    of.intake.deleted(BUCKETS, deletingMeta());
+    of.intake.listing(BUCKETS);
+    sees(deletingMeta());
+    expect(of.pendings.get(KEY)).toMatchObject({ wasOver: true, knowsAllSent: false });
+    expect(of.work).toEqual([KEY]);
   });
 });
 

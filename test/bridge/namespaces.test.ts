@@ -125,6 +125,20 @@ describe('a rule with a namespaceSelector', () => {
     expect(second.finalizers('b')).toEqual([ENTRY]);
   });
 
+  it('is not ready while the namespaces are not being watched, and is when they are again (K10)', async () => {
+    const begun = await scene();
+    expect(begun.bridge.isReady()).toBe(true);
+    begun.cluster.before = ({ verb, name }) => {
+      if (verb === 'watch' && name === 'namespaces') throw new ApiError('watching', 503);
+    };
+    begun.cluster.endWatches();
+    await begun.clock.advance(5_000);
+    expect(begun.bridge.isReady()).toBe(false);
+    begun.cluster.before = () => {};
+    await begun.clock.advance(31_000);
+    expect(begun.bridge.isReady()).toBe(true);
+  });
+
   it('selects cluster-scoped objects whatever it says of namespaces', async () => {
     const begun = await RuleScene.start();
     await begun.apply(inProd({}, VOLUMES));

@@ -136,6 +136,23 @@ describe('the keeper', () => {
     expect(scene.said('Ready', OTHER)).toBe('True Ready');
   });
 
+  it('is not ready while the rules are not being watched (K10), and goes on with those it knows', async () => {
+    const scene = await RuleScene.start();
+    await scene.apply();
+    await scene.create('logs');
+    scene.cluster.before = ({ verb, name }) => {
+      if (verb === 'watch' && name === 'teardownrules') throw new ApiError('watching', 503);
+    };
+    scene.cluster.endWatches();
+    await scene.clock.advance(5_000);
+    expect([scene.keeper.isReady(), scene.bridge.isReady()]).toEqual([false, false]);
+    await scene.delete('logs');
+    expect(scene.requested).toEqual(['logs']);
+    scene.cluster.before = () => {};
+    await scene.clock.advance(31_000);
+    expect([scene.keeper.isReady(), scene.bridge.isReady()]).toEqual([true, true]);
+  });
+
   it('is not ready before the rules were listed', async () => {
     let isUp = false;
     const scene = await RuleScene.start({

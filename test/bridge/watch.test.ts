@@ -82,6 +82,17 @@ describe('a watch', () => {
     expect(await counts(bench.metrics.watchRestarts)).toEqual({ 'storage.example.com/buckets/Stalled': 1 });
   });
 
+  it('that is silent again where it was resumed lists anew, and counts as not watched until that is complete (K10)', async () => {
+    const bench = await WatchBench.synced();
+    await bench.clock.advance(STALL_MS + 1_000);
+    expect([bench.stream.from, bench.seen.at(-1), bench.watcher.isWatching]).toEqual(['5', 'resumed', true]);
+    await bench.clock.advance(STALL_MS + 1_000);
+    expect(bench.stream.from).toBeUndefined();
+    expect([bench.seen.at(-1), bench.watcher.isWatching]).toEqual(['listing', false]);
+    await bench.stream.say(present('logs', '3'), bookmark('9', true));
+    expect([bench.seen.at(-1), bench.watcher.isWatching]).toEqual(['synced', true]);
+  });
+
   it('is listed anew every half hour or so, so that what was lost is found (K10)', async () => {
     const bench = await WatchBench.synced();
     for (let at = MINUTE; at <= RELIST_MS; at += MINUTE) {
@@ -156,6 +167,72 @@ describe('a watch that fails', () => {
     bench.stream.end(new ApiError('watching', 500));
     await settled();
     expect(bench.clock.due).toEqual([150]);
+  });
+
+  it('after it has held for a while begins with short pauses, though nothing happened meanwhile', async () => {
+    const bench = await WatchBench.synced();
+    for (let failures = 0; failures < 6; failures += 1) {
+      bench.stream.end(new ApiError('watching', 0));
+      await bench.clock.advance(30_000);
+    }
+    bench.stream.end(new ApiError('watching', 0));
+    await settled();
+    expect(bench.clock.due).toEqual([150]);
+  });
+
+  it('in the middle of a list, however slowly that came, is followed by ever longer pauses (K11)', async () => {
+    const bench = new WatchBench();
+    await bench.start();
+    const pauses: number[] = [];
+    for (let failures = 0; failures < 4; failures += 1) {
+      await bench.clock.advance(SHORT_LIVED_MS);
+      await bench.stream.say(present('logs', '3'));
+      bench.stream.end(new ApiError('watching', 0));
+      await settled();
+      const [pause = 0] = bench.clock.due;
+      pauses.push(pause);
+      await bench.clock.advance(pause);
+    }
+    expect(pauses).toEqual([150, 300, 600, 1_200]);
+  });
+
+  it('because its version is too old lists anew at once, however often it could not be opened before (K12)', async () => {
+    const bench = await WatchBench.synced();
+    await bench.clock.advance(MINUTE);
+    for (let failures = 0; failures < 6; failures += 1) {
+      bench.stream.end(new ApiError('watching', 0));
+      await settled();
+      await bench.clock.advance(bench.clock.due[0] ?? 0);
+    }
+    const opened = bench.streams.length;
+    expect([opened, bench.stream.from]).toEqual([7, '5']);
+    bench.stream.end(new ApiError('watching', 410));
+    await settled();
+    expect([bench.streams.length, bench.stream.from]).toEqual([8, undefined]);
+  });
+
+  it('is not made to wait for those who did not answer by one who does, and says when to come again (K13)', async () => {
+    const bench = await WatchBench.synced();
+    for (let failures = 0; failures < 8; failures += 1) {
+      bench.stream.end(new ApiError('watching', 0));
+      await settled();
+      await bench.clock.advance(bench.clock.due[0] ?? 0);
+    }
+    bench.stream.end(new ApiError('watching', 429, { retryAfter: 1_000 }));
+    await settled();
+    expect(bench.clock.due).toEqual([1_000]);
+  });
+
+  it('in every way in turn is tried ever more rarely all the same (K11)', async () => {
+    const bench = await WatchBench.synced();
+    const begun = bench.clock.monotonic();
+    for (let turn = 0; bench.clock.monotonic() - begun < 10 * MINUTE; turn += 1) {
+      bench.stream.end(new ApiError('watching', [0, 410, 429, 500, 503, 504][turn % 6] ?? 0));
+      await settled();
+      await bench.clock.advance(bench.clock.due.find((at) => at < STALL_MS) ?? 0);
+    }
+    // At a pause of 200 ms there would be 3,000.
+    expect(bench.streams.length).toBeLessThan(80);
   });
 
   it('because its version is too old drops the version, lists anew at once, and is counted (K12)', async () => {

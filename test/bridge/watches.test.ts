@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../bridge/metrics.ts';
 import { ApiError, type KindRef, type ObjectMeta } from '../../bridge/ports.ts';
-import type { Sink } from '../../bridge/watch.ts';
+import type { Sink } from '../../bridge/watch-sink.ts';
 import { Watches } from '../../bridge/watches.ts';
 import { BUCKETS, keptLog } from '../support/bridge-builders.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';

@@ -50,6 +50,7 @@ export class ApiServer {
   readonly #time: VirtualTime;
   readonly #objects = new Map<string, KubeObject>();
   readonly #history = new Map<string, HistoryEvent[]>();
+  readonly #past = new Map<string, HistoryEvent[]>();
   readonly #listeners = new Set<(write: Write) => void>();
   #version = FIRST_VERSION;
   #compacted = FIRST_VERSION;
@@ -134,6 +135,11 @@ export class ApiServer {
     return (this.#history.get(kindOf(kind)) ?? []).filter(({ resourceVersion }) => resourceVersion > version);
   }
 
+  /** All that ever happened to a kind; no real server knows, but what is late or comes twice is a part of it. */
+  past(kind: KindRef): readonly HistoryEvent[] {
+    return this.#past.get(kindOf(kind)) ?? [];
+  }
+
   /** Forgets all history: a watch from an older version gets 410. */
   compact(): void {
     this.#compacted = this.#version;
@@ -170,9 +176,11 @@ export class ApiServer {
   }
 
   #log(kind: KindRef, event: HistoryEvent): void {
-    const history = this.#history.get(kindOf(kind)) ?? [];
-    history.push(event);
-    this.#history.set(kindOf(kind), history);
+    for (const kept of [this.#history, this.#past]) {
+      const events = kept.get(kindOf(kind)) ?? [];
+      events.push(event);
+      kept.set(kindOf(kind), events);
+    }
   }
 
   #tell(write: Write): void {

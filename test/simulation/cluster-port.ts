@@ -14,6 +14,7 @@ import {
 import { decodeMeta, decodeObject } from '../../bridge/wire.ts';
 import type { ApiServer } from './api-server.ts';
 import type { SimulatedProcess } from './process.ts';
+import { endOf, shuffled, type WatchFault, type WatchFaults } from './watch-faults.ts';
 
 const BOOKMARK_MS = 60_000;
 const WATCH_ENDS_MS = 540_000;
@@ -26,6 +27,7 @@ export interface ClusterPortInput {
   readonly random: () => number;
   /** How far behind its watches are, in ms, beyond the usual few. */
   readonly watchLag: () => number;
+  readonly watchFaults?: WatchFaults | undefined;
   /** Takes what the bridge tells people. */
   readonly onEvent: (event: EventInput) => void;
 }
@@ -74,7 +76,7 @@ async function* watch(
   input: ClusterPortInput,
   { kind, resourceVersion, signal }: WatchInput,
 ): AsyncGenerator<WatchFrame> {
-  const { server, process } = input;
+  const { server, process, random } = input;
   const doing = `watch ${kind.resource}`;
   const line = new Line(input, signal);
   await process.call({
@@ -83,6 +85,11 @@ async function* watch(
     lost: () => new ApiError(doing, 0),
   });
   yield { type: 'opened' };
+  const fault = input.watchFaults?.();
+  if (fault !== undefined) {
+    const past = () => server.past(kind).map(({ type, object }) => ({ type, meta: decodeMeta(object) }));
+    process.later(fault.afterMs, () => line.strike(fault, { doing, echoes: () => shuffled(past(), random) }));
+  }
   for (;;) {
     const frame = await line.next();
     if (frame === undefined) return;
@@ -121,9 +128,10 @@ function follow(server: ApiServer, line: Line, { kind, resourceVersion }: Omit<W
 class Line {
   readonly #input: ClusterPortInput;
   readonly #signal: AbortSignal;
-  readonly #arrived: (WatchFrame | undefined)[] = [];
+  readonly #arrived: (WatchFrame | ApiError | undefined)[] = [];
   #last = 0;
   #ended = false;
+  #isSilent = false;
   #stop = () => {};
   #wake: (() => void) | undefined;
 
@@ -138,14 +146,26 @@ class Line {
     return this.#ended || !this.#input.process.isAlive;
   }
 
-  put(frame: WatchFrame | undefined): void {
+  put(frame: WatchFrame | ApiError | undefined): void {
+    if (this.#isSilent) return;
     const { process, random, watchLag } = this.#input;
     const now = process.clock().monotonic();
     this.#last = Math.max(this.#last, now + 1 + random() * 10 + watchLag());
     process.later(this.#last - now, () => {
+      if (this.#isSilent) return;
       this.#arrived.push(frame);
       this.#wake?.();
     });
+  }
+
+  /** What a fault does to it: what is on its way arrives before an end, and not at all in silence. */
+  strike({ kind }: WatchFault, { doing, echoes }: { doing: string; echoes: () => readonly WatchFrame[] }): void {
+    if (this.#ended) return;
+    const end = endOf(kind, doing);
+    if (kind === 'silent') this.#isSilent = true;
+    else if (kind === 'echo') for (const frame of echoes()) this.put(frame);
+    else this.put(end === 'end' ? undefined : end);
+    if (end !== undefined) this.#stop();
   }
 
   /** Keeps it going: bookmarks, and the end that the server puts to every watch. */
@@ -173,7 +193,9 @@ class Line {
       });
     }
     if (this.#signal.aborted) return undefined;
-    return this.#arrived.shift();
+    const arrived = this.#arrived.shift();
+    if (arrived instanceof ApiError) throw arrived;
+    return arrived;
   }
 
   #end(): void {

@@ -7,10 +7,12 @@ import { fieldCases } from './cases.ts';
 import { deleteOne } from './deletion.ts';
 import { loadMutant, type Mutation } from './mutant.ts';
 import { mutations } from './mutations.ts';
+import { watchingMutations } from './mutations-watching.ts';
 import { sweepSingles } from './sweep.ts';
 import type { Trap } from './trap.ts';
 import { overtakingTraps } from './traps-overtaking.ts';
 import { targetTraps } from './traps-targets.ts';
+import { watchingTraps } from './traps-watching.ts';
 import type { Product } from './world-options.ts';
 
 const withProduct = (product: Product | undefined) => (product === undefined ? {} : { product });
@@ -33,7 +35,7 @@ const basics: readonly Trap[] = [
     },
   },
 ];
-const scenarios = [...basics, ...overtakingTraps, ...targetTraps, ...fieldCases];
+const scenarios = [...basics, ...overtakingTraps, ...targetTraps, ...watchingTraps, ...fieldCases];
 
 /** What is found broken in a mutant. */
 async function breakage(mutation: Omit<Mutation, 'caughtBy'>, traps: readonly Trap[]): Promise<readonly string[]> {
@@ -48,10 +50,14 @@ async function breakage(mutation: Omit<Mutation, 'caughtBy'>, traps: readonly Tr
 }
 
 describe('the simulation', () => {
-  it.each(mutations)('catches a product that $what ($caughtBy)', { timeout: 60_000 }, async (mutation) => {
-    const named = scenarios.filter(({ id }) => id === mutation.caughtBy);
-    expect(await breakage(mutation, named)).not.toEqual([]);
-  });
+  it.each([...mutations, ...watchingMutations])(
+    'catches a product that $what ($caughtBy)',
+    { timeout: 60_000 },
+    async (mutation) => {
+      const named = scenarios.filter(({ id }) => id === mutation.caughtBy);
+      expect(await breakage(mutation, named)).not.toEqual([]);
+    },
+  );
 
   it('finds nothing broken in a faithful copy', { timeout: 60_000 }, async () => {
     const same = 'export function decide(';

@@ -44,7 +44,7 @@ export const mutations: readonly Mutation[] = [
   {
     what: 'takes a new leader for one that knows all that was sent',
     file: 'bridge/intake.ts',
-    from: 'knowsAllSent: state.everSynced && ended === undefined }',
+    from: 'knowsAllSent: state.everSynced && !wasOver }',
     to: 'knowsAllSent: true }',
     caughtBy: 'V1',
   },

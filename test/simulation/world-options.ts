@@ -6,6 +6,7 @@ import type { startBridge } from '../../bridge/bridge.ts';
 import type { createDispatch } from '../../functions/dispatch.ts';
 import type { Fault, Kind } from './process.ts';
 import type { QueueSettings } from './queue.ts';
+import type { WatchFaults } from './watch-faults.ts';
 import type { World } from './world.ts';
 
 /** The code under test; a mutant brings its own. */
@@ -34,6 +35,8 @@ export interface WorldOptions {
   readonly restartMs?: number;
   /** How far watches are behind. */
   readonly watchLag?: (random: () => number) => number;
+  /** What happens to watches. */
+  readonly watchFaults?: WatchFaults;
   /** Told of each port call before it is made: where others act at a chosen moment. */
   readonly onCall?: (world: World, call: number) => unknown;
 }

@@ -43,7 +43,7 @@ const RESTART_MS = 5_000;
 const QUIET_MS = 90_000;
 const RESULT_VISIBILITY_MS = 60_000;
 const ACTS = /^(patch|send requests)/;
-const noLog = { debug() {}, info() {}, warn() {}, error() {} };
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const metrics = createMetrics();
 
 /** A world. */
@@ -59,6 +59,14 @@ export class World implements Surroundings {
   readonly calls: TracedCall[] = [];
   readonly events: EventInput[] = [];
   readonly leases = new FakeLeases();
+  /** How often a bridge has said that somebody else took an entry off. */
+  bypassed = 0;
+  readonly #log = {
+    ...silent,
+    warn: (fields: object) => {
+      if ('reason' in fields && fields.reason === 'Bypassed') this.bypassed += 1;
+    },
+  };
   readonly #options: WorldOptions;
   readonly #incarnations: Incarnation[] = [];
   readonly #batches = new Map<string, readonly ReceivedMessage[]>();
@@ -119,11 +127,13 @@ export class World implements Surroundings {
   #lead(incarnation: Incarnation): void {
     const { process, start } = incarnation;
     const { random, server, events } = this;
-    const { product, rule, watchLag, termHeldSince } = this.#options;
+    const { product, rule, watchLag, watchFaults, termHeldSince } = this.#options;
     const lag = start.watchLag ?? (watchLag === undefined ? () => 0 : () => watchLag(random));
     incarnation.bridge = (product?.startBridge ?? startBridge)({
-      ...{ clock: process.clock(), random, metrics, log: noLog },
-      cluster: createClusterPort({ server, process, random, watchLag: lag, onEvent: (event) => events.push(event) }),
+      ...{ clock: process.clock(), random, metrics, log: this.#log },
+      cluster: createClusterPort({
+        ...{ server, process, random, watchLag: lag, watchFaults, onEvent: (event) => events.push(event) },
+      }),
       queue: createBridgeQueue(this.#queues, process),
       lease: { holds: () => incarnation.lease.holds() },
       rules: ruleBook(start.rules ?? ruleText(rule), termHeldSince),

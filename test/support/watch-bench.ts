@@ -5,7 +5,8 @@
 import { createMetrics } from '../../bridge/metrics.ts';
 import type { Cluster, KindRef, ListPage, ObjectMeta, WatchFrame } from '../../bridge/ports.ts';
 import { ApiError } from '../../bridge/ports.ts';
-import { type Sink, Watcher } from '../../bridge/watch.ts';
+import { Watcher } from '../../bridge/watch.ts';
+import type { Sink } from '../../bridge/watch-sink.ts';
 import { BUCKETS, keptLog, metaOf } from './bridge-builders.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 
