@@ -1,7 +1,8 @@
 /*
  * A site for one file of end-to-end tests: the run's API server and cloud, with queues, namespace, API group and names of
  * its own, so that files do not disturb one another. Functions and bridges started here end with it. With `tripwires`,
- * what they say to the API server, SQS and S3 goes through proxies that a test can watch, cut and change.
+ * what they say to the API server, SQS and S3 goes through proxies that a test can watch, cut and change; with `faults`
+ * what bridges say to the API server goes through one that strikes.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,6 +19,7 @@ import type { KubeClient } from '../../infra/local/kube-client.ts';
 import { type Queues, startQueues } from '../../infra/local/queues.ts';
 import { createSystemQueues, type SystemQueues, systemSenders } from '../../infra/local/system-queues.ts';
 import { sharedCloud, sharedKube } from './e2e.ts';
+import { type Faults, startFaults } from './site-faults.ts';
 import { bucketKind, type Rules, ruleFor } from './site-kind.ts';
 import { startTripwire, type Tripwire } from './tripwire.ts';
 
@@ -28,6 +30,7 @@ export interface SiteOptions {
   readonly name: string;
   readonly handlers?: readonly string[];
   readonly tripwires?: boolean;
+  readonly faults?: boolean;
   /** Runs what is shipped, bundled once for this site, instead of the sources. */
   readonly bundled?: boolean;
   /** Seconds until what was received and not deleted comes again; 60 for results, 1,800 for requests unless told. */
@@ -64,6 +67,7 @@ export interface TestSite extends Site {
   readonly s3: ReturnType<CloudClient['s3']>;
   /** Throws when the site has none. */
   wires(): Wires;
+  faults(): Faults;
   /**
    * A bridge under its ServiceAccount's own few rights, ready unless told otherwise. Rules are chosen by the label `rule`
    * of an object.
@@ -127,6 +131,7 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
   const queues = await createSystemQueues(queueServer, { ...layout, handlers, stage: name, clusterUid });
   const upstreams = { api: kube.url, sqs: queueServer.endpoint, s3: cloud.endpoint };
   const wires = tripwires ? await startWires(upstreams, await readFile(kube.caFile, 'utf8'), keep) : undefined;
+  const faults = layout.faults === true ? await startFaults({ kube, folder, account: name }, keep) : undefined;
   const { namespace, group, manifests } = bucketKind(name);
   await kube.apply(manifests);
   const entries = bundled ? await buildEntries(folder) : undefined;
@@ -134,7 +139,7 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
   const seen: Site = {
     ...(wires === undefined ? queues : behind(queues, wires.sqs.url)),
     ...{ folder, clusterUid },
-    kube: wires === undefined ? kube : kubeBehind(kube, wires.api.url, folder),
+    kube: faults?.kube ?? (wires === undefined ? kube : kubeBehind(kube, wires.api.url, folder)),
     queues: { endpoint: wires?.sqs.url ?? queueServer.endpoint, region: queueServer.region },
     cloud: () => ({ endpoint: wires?.s3.url ?? cloud.endpoint }),
   };
@@ -144,6 +149,10 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
     wires: () => {
       if (wires === undefined) throw new Error(`looking for the tripwires of ${name}: it has none`);
       return wires;
+    },
+    faults: () => {
+      if (faults === undefined) throw new Error(`looking for the fault proxy of ${name}: it has none`);
+      return faults;
     },
     startBridge: async (rules = { team: {} }, until = 'ready') => {
       const kinds = [{ group, resource: 'buckets' }];
