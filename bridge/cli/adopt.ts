@@ -4,13 +4,12 @@
  * commands. Whoever runs them says that the resource may be deleted with the object.
  */
 import * as z from 'zod/mini';
-import type { KubeObject } from '../ports.ts';
 import type { Evaluation, Rule } from '../rule.ts';
 import { type Context, defineCommand, EXIT, Failure } from './command.ts';
 import { print } from './print.ts';
-import { readRule, readRules } from './rule-sight.ts';
+import { isFor, readRule, readRules } from './rule-sight.ts';
 import { isPrintable } from './shell.ts';
-import { entriesOf, findSubject, inVersion, type Subject, takesSubject } from './subject.ts';
+import { entriesOf, findSubject, inVersion, type Subject, takesSubject, type Versioned } from './subject.ts';
 import { type Tagging, type Tags, taggingOf } from './tagging.ts';
 
 /** What `adopt -o json` prints of one rule. */
@@ -25,6 +24,8 @@ export interface Adoption {
   readonly why?: string | undefined;
   /** Nothing has to be done: the rule needs no proof. */
   readonly needless: boolean;
+  /** What is not as the rule says. */
+  readonly note?: string | undefined;
 }
 
 export const adopt = defineCommand({
@@ -37,12 +38,13 @@ export const adopt = defineCommand({
     const subject = await findSubject(context, args);
     const adoptions: Adoption[] = [];
     for (const rule of await rulesFor(context, subject, wanted)) {
-      adoptions.push(adoptionOf(rule, await inVersion(context, subject, rule.match.version)));
+      adoptions.push(adoptionOf(rule, await inVersion(context, subject, rule)));
     }
     const { name, path, object } = subject;
     const data = { object: name, namespace: path.namespace, uid: object.metadata.uid, rules: adoptions };
     print(context, { data, lines: adoptions.flatMap((adoption) => linesOf(subject, adoption)) });
     const failed = adoptions.filter(({ command, needless }) => command === undefined && !needless);
+    for (const { note } of adoptions) if (note !== undefined) context.err(`note: ${note}`);
     for (const { rule, why = '' } of failed) context.err(`no command for rule ${rule}: ${why}`);
     return failed.length === 0 ? EXIT.ok : EXIT.failed;
   },
@@ -50,28 +52,28 @@ export const adopt = defineCommand({
 
 async function rulesFor(context: Context, subject: Subject, wanted: string | undefined): Promise<readonly Rule[]> {
   const names = wanted === undefined ? entriesOf(subject) : [wanted];
-  if (names.length > 0) return await Promise.all(names.map((name) => namedRule(context, name)));
+  if (names.length > 0) return await Promise.all(names.map((name) => namedRule(context, name, subject)));
   const { kind, object, name } = subject;
   const { labels = {} } = object.metadata;
   const found = (await readRules(context)).flatMap(({ rule }) => (rule === undefined ? [] : [rule]));
-  const selecting = found.filter(
-    ({ match, matches }) => match.group === kind.group && match.resource === kind.resource && matches(labels),
-  );
+  const selecting = found.filter(({ match, matches }) => isFor(match, kind) && matches(labels));
   if (selecting.length === 0) throw new Failure(`no rule holds ${name}, and none selects it by kind and labels`);
   return selecting;
 }
 
-async function namedRule(context: Context, name: string): Promise<Rule> {
-  const sight = await readRule(context, name);
+async function namedRule(context: Context, name: string, subject: Subject): Promise<Rule> {
+  const sight = await readRule(context, name, subject.kind);
   if (sight.kind === 'missing') throw new Failure(`there is no TeardownRule ${name}`);
+  if (sight.kind === 'elsewhere')
+    throw new Failure(`rule ${name} is for ${sight.selects}, and not for ${subject.name}`);
   if (sight.kind === 'unreadable') throw new Failure(`reading rule ${name}: not allowed: ${sight.why}`);
   if (sight.rule === undefined) throw new Failure(`rule ${name} cannot be used: ${sight.faults.join('; ')}`);
   return sight.rule;
 }
 
-function adoptionOf(rule: Rule, object: KubeObject): Adoption {
+function adoptionOf(rule: Rule, { object, note }: Versioned): Adoption {
   const { target, ownership } = rule.evaluate(object);
-  const known = { rule: rule.name, handler: rule.handler, needless: false };
+  const known = { rule: rule.name, handler: rule.handler, needless: false, note };
   if (target.kind !== 'found') return { ...known, why: `target ${target.key}: ${target.detail}` };
   const withTarget = { ...known, target: target.target };
   if (ownership.kind !== 'found') return { ...withTarget, why: `ownership ${ownership.key}: ${ownership.detail}` };
@@ -92,10 +94,11 @@ function tagsOf({ ownership }: Extract<Evaluation['ownership'], { kind: 'found' 
 
 /** A piece of a script: what is said is a comment, and nothing is done with the credentials of another account. */
 function linesOf({ name, path }: Subject, adoption: Adoption): readonly string[] {
-  const { rule, handler, target, tags = {}, account, command, needless } = adoption;
+  const { rule, handler, target, tags = {}, account, command, needless, note } = adoption;
   const place = path.namespace === undefined ? '' : ` in namespace ${path.namespace}`;
   return [
     `# ${name}${place}, rule ${rule}, handler ${handler}`,
+    ...(note === undefined ? [] : [`# ${note}`]),
     ...(target === undefined ? [] : [`# target: ${JSON.stringify(target)}`]),
     ...(needless ? ['# The rule needs no proof of ownership: there is nothing to tag.'] : []),
     ...Object.entries(tags).map(([key, value]) => `# tag: ${JSON.stringify(key)} = ${JSON.stringify(value)}`),

@@ -154,6 +154,27 @@ export function adviceFor(
   return phase === 'Held' ? refusal(commands) : { waitsFor: 'the function, which said why it is not done', next: [] };
 }
 
+/** Advice on an entry whose rule's name another kind's rule has: there can be one rule of a name. */
+export function adviceOnOtherKind(selects: string, commands: Commands): Advice {
+  return {
+    waitsFor: 'a rule with the name of the entry, for this kind',
+    next: [
+      { say: `the rule of that name is for ${selects}: one for this kind can only be restored in its place` },
+      release(commands),
+    ],
+  };
+}
+
+/** Advice on an entry of an object that is not being deleted. */
+export function adviceOnLive(hasNoRule: boolean, commands: Commands): Advice {
+  return {
+    waitsFor: 'nothing: the object is not being deleted',
+    next: hasNoRule
+      ? [{ say: 'no rule is for it: it is held once it is deleted; restore the rule' }, release(commands)]
+      : [],
+  };
+}
+
 /** Advice where the bridge has written nothing. */
 export function adviceOnSilence(isOld: boolean, { describeRule }: Commands): Advice {
   if (!isOld) return { waitsFor: 'the result; the bridge writes nothing for the first half minute', next: [] };

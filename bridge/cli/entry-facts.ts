@@ -8,7 +8,7 @@ import type { KubeObject } from '../ports.ts';
 import { type Record, readRecordOfAnyRule } from '../record.ts';
 import type { Evaluation } from '../rule.ts';
 import { isApproved, reasonGiven, releaseWord, retryWord, unreadWords } from '../words.ts';
-import { type Advice, adviceFor, adviceOnSilence, type Commands } from './advice.ts';
+import { type Advice, adviceFor, adviceOnLive, adviceOnOtherKind, adviceOnSilence, type Commands } from './advice.ts';
 import type { RuleSight } from './rule-sight.ts';
 import { beganOf } from './subject.ts';
 import { timeOf } from './times.ts';
@@ -20,8 +20,8 @@ export const SILENT_MS = 120_000;
 export interface EntryFacts {
   readonly rule: string;
   readonly entry: string;
-  /** `Missing`: there is no such TeardownRule. `Unreadable`: the caller may not read it. */
-  readonly ruleState: 'Accepted' | 'NotAccepted' | 'Missing' | 'Unreadable';
+  /** `Missing`: there is no such TeardownRule. `OtherKind`: it is for another kind. `Unreadable`: the caller may not read it. */
+  readonly ruleState: 'Accepted' | 'NotAccepted' | 'Missing' | 'OtherKind' | 'Unreadable';
   readonly ruleDetail?: string | undefined;
   readonly handler?: string | undefined;
   /** `Live`: not being deleted. `Silent`: the bridge has written nothing (yet). */
@@ -77,6 +77,8 @@ function ruleFacts(sight: RuleSight): Pick<EntryFacts, 'ruleState' | 'ruleDetail
   switch (sight.kind) {
     case 'missing':
       return { ruleState: 'Missing', ruleDetail: 'rules of a file that the bridge reads are not seen here' };
+    case 'elsewhere':
+      return { ruleState: 'OtherKind', ruleDetail: `the TeardownRule of that name is for ${sight.selects}` };
     case 'unreadable':
       return { ruleState: 'Unreadable', ruleDetail: sight.why };
     case 'found': {
@@ -101,16 +103,19 @@ function recordFacts(record: Record | undefined): Partial<EntryFacts> {
 }
 
 function advice(
-  { now, commands, object, name }: EntryLook,
+  { now, commands, object, name, sight }: EntryLook,
   record: Record | undefined,
   began: number | undefined,
 ): Advice {
-  if (began === undefined) return { waitsFor: 'nothing: the object is not being deleted', next: [] };
+  const hasNoRule = sight.kind === 'missing' || sight.kind === 'elsewhere';
+  if (began === undefined) return adviceOnLive(hasNoRule, commands);
   if (record === undefined) return adviceOnSilence(now - began > SILENT_MS, commands);
   // A release said after the record was written is what counts next.
   if (record.reason !== 'ReleaseWaiting' && releaseWord(object.metadata, name) !== 'none')
     return adviceFor({ phase: 'Pending', reason: 'ReleaseWaiting' }, commands);
-  return adviceFor(record, commands);
+  return record.reason === 'NoRule' && sight.kind === 'elsewhere'
+    ? adviceOnOtherKind(sight.selects, commands)
+    : adviceFor(record, commands);
 }
 
 /** What people have said about this deletion, and whether it was heard. */

@@ -71,8 +71,11 @@ function field(name: string, value: string | undefined): string | undefined {
 }
 
 function ruleLine({ ruleState, ruleDetail }: EntryFacts): string {
-  const words = { Accepted: 'accepted', NotAccepted: 'not accepted', Missing: 'there is no such TeardownRule' };
-  const word = ruleState === 'Unreadable' ? 'cannot be read' : words[ruleState];
+  const words = {
+    ...{ Accepted: 'accepted', NotAccepted: 'not accepted', Unreadable: 'cannot be read' },
+    ...{ Missing: 'there is no such TeardownRule', OtherKind: 'there is none for this kind' },
+  };
+  const word = words[ruleState];
   return ruleDetail === undefined ? word : `${word}: ${ruleDetail}`;
 }
 

@@ -24,6 +24,7 @@ import {
   ownCommand,
   type Subject,
   takesSubject,
+  type Versioned,
 } from './subject.ts';
 import { timeOf } from './times.ts';
 
@@ -62,7 +63,12 @@ async function explainSubject(context: Context, subject: Subject): Promise<Expla
   const { object, path } = subject;
   const { metadata } = object;
   const entries: EntryFacts[] = [];
-  for (const name of entriesOf(subject)) entries.push(await explainEntry(context, subject, name));
+  const notes: string[] = [];
+  for (const name of entriesOf(subject)) {
+    const { facts, note } = await explainEntry(context, subject, name);
+    entries.push(facts);
+    if (note !== undefined) notes.push(note);
+  }
   const ours = new Set([...entriesOf(subject).map(entryOf), ...(isRule(subject.kind) ? [WITHDRAWAL_FINALIZER] : [])]);
   const began = beganOf(metadata);
   return {
@@ -73,15 +79,16 @@ async function explainSubject(context: Context, subject: Subject): Promise<Expla
     ...(began === undefined ? {} : { deletedAt: timeOf(began) }),
     entries,
     others: [...otherFinalizers(withSpecFinalizers(subject), (finalizer) => ours.has(finalizer))],
-    notes: notesOn(subject),
+    notes: [...notesOn(subject), ...notes],
   };
 }
 
-async function explainEntry(context: Context, subject: Subject, name: string): Promise<EntryFacts> {
-  const sight = await readRule(context, name);
-  const version = sight.kind === 'found' ? sight.rule?.match.version : undefined;
-  const object = version === undefined ? subject.object : await inVersion(context, subject, version);
-  return factsOfEntry({ name, object, sight, now: context.clock.now(), commands: commandsFor(context, subject, name) });
+async function explainEntry(context: Context, subject: Subject, name: string) {
+  const sight = await readRule(context, name, subject.kind);
+  const rule = sight.kind === 'found' ? sight.rule : undefined;
+  const { object, note }: Versioned = rule === undefined ? subject : await inVersion(context, subject, rule);
+  const commands = commandsFor(context, subject, name);
+  return { facts: factsOfEntry({ name, object, sight, now: context.clock.now(), commands }), note };
 }
 
 function commandsFor(context: Context, subject: Subject, rule: string): Commands {

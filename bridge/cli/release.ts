@@ -9,10 +9,20 @@ import { othersRunsEnd } from '../observe.ts';
 import { REASON_PREFIX, RELEASE_PREFIX } from '../words.ts';
 import { type Context, defineCommand, EXIT, Failure, misused } from './command.ts';
 import { print } from './print.ts';
-import { readRule } from './rule-sight.ts';
+import { type RuleSight, readRule } from './rule-sight.ts';
 import { sayWord } from './say.ts';
 import { isPrintable, printable } from './shell.ts';
-import { beganOf, findDeleting, inVersion, type Subject, takesEntry, targetWords } from './subject.ts';
+import {
+  beganOf,
+  type Entry,
+  findEntry,
+  inVersion,
+  notDeleting,
+  type Subject,
+  takesEntry,
+  targetWords,
+  type Versioned,
+} from './subject.ts';
 import { timeOf } from './times.ts';
 
 /** How much of a uid is asked for. */
@@ -36,10 +46,11 @@ export const release = defineCommand({
     yes: z._default(z.boolean(), false),
   }),
   async run(context, args, options) {
-    const { subject, rule } = await findDeleting(context, args, { word: 'release', wanted: options.rule });
-    const { leaves, offBy } = await foresee(context, subject, rule);
-    const by = options.now ? undefined : offBy;
-    const asking = { rule, by, leaves, yes: options.yes };
+    const entry = await findEntry(context, args, options.rule);
+    const { subject, rule } = entry;
+    const { leaves, offBy, isLive } = await foresee(context, entry);
+    const by = options.now || isLive ? undefined : offBy;
+    const asking = { rule, by, leaves, yes: options.yes, isLive };
     warn(context, subject, asking);
     const reason = await reasonFor(context, options.reason);
     await confirm(context, subject, asking);
@@ -53,38 +64,51 @@ export const release = defineCommand({
     });
     const { name, path } = subject;
     const offAt = by === undefined ? undefined : timeOf(by);
-    const when = offAt === undefined ? 'at once' : `by ${offAt}, ${CONDITIONS}`;
     print(context, {
       data: {
-        object: name,
-        namespace: path.namespace,
-        uid,
-        rule,
-        word: 'release',
-        now: options.now,
-        reason,
-        offBy: offAt,
-        leaves,
+        ...{ object: name, namespace: path.namespace, uid, rule, word: 'release' },
+        ...{ now: options.now, reason, offBy: offAt, leaves },
       },
-      lines: [`${name}: released under rule ${rule}; the bridge takes the entry off ${when}`],
+      lines: [doneLine(name, asking)],
     });
     return EXIT.ok;
   },
 });
 
 /** What a release leaves outside, as far as it can be computed, and when a bridge that runs now takes the entry off. */
-async function foresee(context: Context, subject: Subject, name: string) {
+async function foresee(context: Context, { subject, rule: name }: Entry) {
   const now = context.clock.now();
-  const sight = await readRule(context, name);
+  const sight = await readRule(context, name, subject.kind);
+  const isLive = subject.object.metadata.deletionTimestamp === undefined;
+  if (isLive) mustHaveNoRule(subject, name, sight);
   if (sight.kind === 'unreadable') context.err(`note: rule ${name} cannot be read, so the longest term is assumed`);
   const rule = sight.kind === 'found' ? sight.rule : undefined;
-  const target = rule?.evaluate(await inVersion(context, subject, rule.match.version)).target;
+  const { object, note }: Versioned = rule === undefined ? subject : await inVersion(context, subject, rule);
+  if (note !== undefined) context.err(`note: ${note}`);
+  const target = rule?.evaluate(object).target;
   // Nothing is sent from the word on.
   const began = beganOf(subject.object.metadata) ?? now;
   return {
+    isLive,
     leaves: target?.kind === 'found' ? target.target : undefined,
     offBy: Math.max(now, othersRunsEnd(rule, { began, until: now })),
   };
+}
+
+/** What is live may go on as it is, unless no rule will ever see to its end. */
+function mustHaveNoRule(subject: Subject, rule: string, sight: RuleSight): void {
+  if (sight.kind === 'found') throw notDeleting(subject, 'release');
+  if (sight.kind !== 'unreadable') return;
+  throw new Failure(
+    `${subject.name} is not being deleted, and whether rule ${rule} is for it cannot be read: not allowed: ${sight.why}`,
+  );
+}
+
+function doneLine(name: string, { rule, by, isLive }: Asking): string {
+  if (isLive)
+    return `${name}: released from the entry of ${rule}, which has no rule; a bridge that looks at this kind takes it off`;
+  const when = by === undefined ? 'at once' : `by ${timeOf(by)}, ${CONDITIONS}`;
+  return `${name}: released under rule ${rule}; the bridge takes the entry off ${when}`;
 }
 
 interface Asking {
@@ -93,9 +117,20 @@ interface Asking {
   readonly by: number | undefined;
   readonly leaves: Target | undefined;
   readonly yes: boolean;
+  /** Not being deleted, and without a rule. */
+  readonly isLive: boolean;
 }
 
-function warn({ err }: Context, { name }: Subject, { rule, by, leaves }: Asking): void {
+function warn({ err }: Context, { name }: Subject, { rule, by, leaves, isLive }: Asking): void {
+  if (isLive) {
+    err(
+      `${name} is not being deleted, and no TeardownRule ${rule} is for its kind: it loses the entry, and goes without teardown`,
+    );
+    err(
+      'The bridge may have such a rule in a file, which is not seen here: then the word counts once the object is deleted.',
+    );
+    return;
+  }
   const what = leaves === undefined ? 'the outside resource, whichever it is,' : printable(targetWords(leaves));
   err(`${name}: after a release under rule ${rule} nobody takes down ${what}`);
   if (by === undefined) err('--now: a request that was sent may still run, and take it down after the object is gone.');

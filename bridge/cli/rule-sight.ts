@@ -2,6 +2,7 @@
  * TeardownRules as a caller's own rights show them: one by name, or all. Read by status, explain, release and adopt; what
  * may not be read, or does not read, is a value, since most of what they say is known without it.
  */
+import { kindName } from '../kind-key.ts';
 import { listAll } from '../listing.ts';
 import { ApiError, type KindRef, type KubeObject } from '../ports.ts';
 import type { Rule } from '../rule.ts';
@@ -21,14 +22,28 @@ export interface RuleSeen {
   readonly accepted: WrittenCondition | undefined;
 }
 
-/** A rule, or why there is none to see. */
-export type RuleSight = RuleSeen | { readonly kind: 'missing' } | { readonly kind: 'unreadable'; readonly why: string };
+/**
+ * A rule, or why there is none to see. `elsewhere`: the one of that name is for another kind, which `selects` names, so the
+ * entry has no rule all the same.
+ */
+export type RuleSight =
+  | RuleSeen
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'elsewhere'; readonly selects: string }
+  | { readonly kind: 'unreadable'; readonly why: string };
 
-/** One rule by name. */
-export async function readRule({ cluster }: Context, name: string): Promise<RuleSight> {
+/** The rule of an entry, by its name and the kind of the object that carries it. */
+export async function readRule(
+  { cluster }: Context,
+  name: string,
+  kind: Pick<KindRef, 'group' | 'resource'>,
+): Promise<RuleSight> {
   try {
     const object = await cluster.get(rulePath(name));
-    return object === undefined ? { kind: 'missing' } : seen(object);
+    if (object === undefined) return { kind: 'missing' };
+    const rule = seen(object);
+    const match = matchSeen(rule);
+    return match === undefined || isFor(match, kind) ? rule : { kind: 'elsewhere', selects: kindName(match) };
   } catch (error) {
     if (isForbidden(error)) return { kind: 'unreadable', why: serverWords(error) };
     throw error;
@@ -59,6 +74,11 @@ function seen(object: KubeObject): RuleSeen {
     rule: parsed.ok ? parsed.rule : undefined,
     faults: parsed.ok ? [] : parsed.faults.map(({ path, message }) => `${path}: ${message}`),
   };
+}
+
+/** Whether a rule that selects this is one for a kind, in whatever version; one that does not even say what may be. */
+export function isFor(match: KindRef | undefined, kind: Pick<KindRef, 'group' | 'resource'>): boolean {
+  return match === undefined || kindName(match) === kindName(kind);
 }
 
 /** What a rule selects; undefined when not even that can be read. */

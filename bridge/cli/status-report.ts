@@ -4,13 +4,14 @@
  */
 
 import { kindName } from '../kind-key.ts';
+import type { KindRef } from '../ports.ts';
 import { isRefusedKind } from '../rule-facts.ts';
 import { TEARDOWN_RULES } from '../teardown-rules.ts';
 import { type Carried, type Carriers, carriersOf } from './carriers.ts';
 import type { ServedKind } from './catalogue.ts';
 import { type Context, Failure } from './command.ts';
 import { type Counted, countedFrom, countedStatus } from './rule-counts.ts';
-import { matchSeen, type RuleSeen, readRules } from './rule-sight.ts';
+import { isFor, matchSeen, type RuleSeen, readRules } from './rule-sight.ts';
 import { timeOf } from './times.ts';
 
 /** What of a condition is told. */
@@ -39,7 +40,7 @@ export interface StatusReport {
   readonly notes: readonly string[];
 }
 
-/** An object that carries an entry whose rule is not there. */
+/** An object that carries an entry whose rule is not there, or is for another kind. */
 export interface NoRuleEntry {
   readonly rule: string;
   readonly kind: string;
@@ -58,7 +59,7 @@ export interface Asked {
 /** Makes the report. Throws a Failure for a rule that is not there. */
 export async function reportOn(context: Context, { names, allKinds }: Asked): Promise<StatusReport> {
   const all = await readRules(context);
-  const known = new Set(all.map(({ object }) => object.metadata.name));
+  const known = new Map(all.map((rule) => [rule.object.metadata.name, matchSeen(rule)]));
   for (const name of names) if (!known.has(name)) throw new Failure(`there is no TeardownRule ${name}`);
   const chosen = names.length === 0 ? all : all.filter(({ object }) => names.includes(object.metadata.name));
   const carriers = await carriersOf(context, kindsOf(chosen));
@@ -111,10 +112,14 @@ function reportOf(seen: RuleSeen, carriers: readonly Carriers[], now: number): R
   };
 }
 
-function withoutRule(carried: readonly Carried[], known: ReadonlySet<string>): readonly NoRuleEntry[] {
+/** `known`: what each rule selects, by its name. */
+function withoutRule(
+  carried: readonly Carried[],
+  known: ReadonlyMap<string, KindRef | undefined>,
+): readonly NoRuleEntry[] {
   return carried.flatMap(({ kind, meta, rules }) =>
     rules
-      .filter((rule) => !known.has(rule))
+      .filter((rule) => !(known.has(rule) && isFor(known.get(rule), kind)))
       .map((rule) => ({
         ...{ rule, kind: kindName(kind), namespace: meta.namespace, name: meta.name, uid: meta.uid },
         deleting: meta.deletionTimestamp !== undefined,

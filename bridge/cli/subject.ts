@@ -6,7 +6,8 @@ import type { Command as Usage } from 'commander';
 import { deletionBegan, type Target } from '../contract.ts';
 import { rulesHolding } from '../finalizer.ts';
 import { kindName } from '../kind-key.ts';
-import type { KubeObject, ObjectMeta, ObjectPath } from '../ports.ts';
+import { ApiError, type KubeObject, type ObjectMeta, type ObjectPath } from '../ports.ts';
+import type { Rule } from '../rule.ts';
 import { RULE_RESOURCE } from '../rule-facts.ts';
 import { kindNamed, type ServedKind } from './catalogue.ts';
 import { type Context, Failure, misused } from './command.ts';
@@ -93,11 +94,40 @@ function chosenRule(subject: Subject, wanted: string | undefined): string {
   return only;
 }
 
+/** An object in the version that a rule names; else as it is served, and a note that says so. */
+export interface Versioned {
+  readonly object: KubeObject;
+  readonly note?: string;
+}
+
 /** The object in another version of its kind: expressions are over the version that the rule names. */
-export async function inVersion({ cluster }: Context, { path, object }: Subject, version: string): Promise<KubeObject> {
-  if (version === path.version) return object;
-  const other = await cluster.get({ ...path, version });
-  return other?.metadata.uid === object.metadata.uid ? other : object;
+export async function inVersion(
+  { cluster }: Context,
+  { kind, path, object }: Subject,
+  { name, match: { version } }: Pick<Rule, 'name' | 'match'>,
+): Promise<Versioned> {
+  if (version === path.version) return { object };
+  try {
+    const other = await cluster.get({ ...path, version });
+    return { object: other?.metadata.uid === object.metadata.uid ? other : object };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    const of = kindName(kind);
+    const note = `${of} is not served in version ${version}, which rule ${name} names: what follows from the object is computed from version ${path.version}`;
+    return { object, note };
+  }
+}
+
+/** An entry of an object. */
+export interface Entry {
+  readonly subject: Subject;
+  readonly rule: string;
+}
+
+/** The one entry of an object that is meant. Throws a Failure when there is none. */
+export async function findEntry(context: Context, args: readonly string[], wanted: string | undefined): Promise<Entry> {
+  const subject = await findSubject(context, args);
+  return { subject, rule: chosenRule(subject, wanted) };
 }
 
 /** What a person's word is about: one entry of an object that is being deleted. Throws a Failure when there is none. */
@@ -105,12 +135,15 @@ export async function findDeleting(
   context: Context,
   args: readonly string[],
   { word, wanted }: { readonly word: string; readonly wanted: string | undefined },
-): Promise<{ readonly subject: Subject; readonly rule: string }> {
-  const subject = await findSubject(context, args);
-  const rule = chosenRule(subject, wanted);
-  if (subject.object.metadata.deletionTimestamp === undefined)
-    throw new Failure(`${subject.name} is not being deleted, so there is nothing to ${word}`);
-  return { subject, rule };
+): Promise<Entry> {
+  const entry = await findEntry(context, args, wanted);
+  if (entry.subject.object.metadata.deletionTimestamp === undefined) throw notDeleting(entry.subject, word);
+  return entry;
+}
+
+/** A person's words are about one deletion. */
+export function notDeleting({ name }: Subject, word: string): Failure {
+  return new Failure(`${name} is not being deleted, so there is nothing to ${word}`);
 }
 
 /** When the deletion was asked for, in ms since the epoch; undefined for a live object. */

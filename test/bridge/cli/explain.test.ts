@@ -6,8 +6,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { entryOf } from '../../../bridge/finalizer.ts';
 import { ApiError } from '../../../bridge/ports.ts';
 import { recordKey } from '../../../bridge/record.ts';
+import { TEARDOWN_RULES } from '../../../bridge/teardown-rules.ts';
 import { ENTRY, RULE } from '../../support/bridge-builders.ts';
 import { CommandLine } from '../../support/command-line.ts';
+import { ruleSpec } from '../../support/rule-objects.ts';
 import { RuleScene } from '../../support/rule-scene.ts';
 
 const MINUTE = 60_000;
@@ -132,10 +134,11 @@ describe('an entry', () => {
 
   it('of a live object waits for nothing', async () => {
     const line = new CommandLine();
+    line.cluster.create({ name: RULE, kind: TEARDOWN_RULES, spec: ruleSpec() });
     line.cluster.create({ name: 'live', finalizers: [ENTRY] });
     const { out } = await line.run('explain bucket/live');
     expect(out).toContain('(uid uid-live) is not being deleted.');
-    expect(out).toContain(`Rule ${RULE}: Live`);
+    expect(out).toContain(`Rule ${RULE} (handler s3-bucket): Live`);
     expect(commandsIn(out)).toEqual([]);
   });
 
