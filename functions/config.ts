@@ -3,7 +3,6 @@
  * Read once at cold start by the entry from FINALIZER_BRIDGE_CONFIG (JSON), the only place with process.env here.
  * The schema is closed: an unknown field, which may be a misspelt limit, stops the function with all faults at once.
  */
-import { en } from 'zod/locales';
 import * as z from 'zod/mini';
 import { complaints, handlerName, identifier } from '../bridge/contract.ts';
 import { accountSchema as account, regionSchema as region } from './places.ts';
@@ -12,7 +11,11 @@ import { accountSchema as account, regionSchema as region } from './places.ts';
 export const CONFIG_VARIABLE = 'FINALIZER_BRIDGE_CONFIG';
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-const url = z.url({ protocol: /^https?$/ });
+const url = z
+  .string()
+  .check(
+    z.refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'Invalid URL: http or https is expected'),
+  );
 /** Literal text in which `*` stands for any text; an empty pattern would be a mistake. */
 const pattern = z.string().check(z.minLength(1), z.maxLength(256));
 /** A Kubernetes namespace, or the empty string for objects that have none. */
@@ -123,6 +126,24 @@ export function readDeadLetterConfig(environment: Environment = process.env): De
   return read(deadLetterSchema, environment, () => []);
 }
 
+/** What is wrong with a value. The schema library's own English would cost each function as much as its dispatch. */
+function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `Invalid input: expected ${issue.expected}`;
+    case 'unrecognized_keys':
+      return `Unrecognized key: ${issue.keys.map((key) => `"${key}"`).join(', ')}`;
+    case 'invalid_value':
+      return `Invalid option: expected one of ${issue.values.join(', ')}`;
+    case 'too_small':
+      return `Too small: expected at least ${issue.minimum}`;
+    case 'too_big':
+      return `Too big: expected at most ${issue.maximum}`;
+    default:
+      return undefined;
+  }
+}
+
 function read<T extends { readonly region?: string | undefined }>(
   schema: z.ZodMiniType<T>,
   environment: Environment,
@@ -136,7 +157,7 @@ function read<T extends { readonly region?: string | undefined }>(
   } catch (cause) {
     throw new ConfigError(['the value is not JSON'], { cause });
   }
-  const parsed = schema.safeParse(json, { error: en().localeError });
+  const parsed = schema.safeParse(json, { error: faultOf });
   const faults = parsed.success ? [...faultsOf(parsed.data)] : [...complaints(parsed.error)];
   const place = (parsed.success ? parsed.data.region : undefined) ?? environment.AWS_REGION;
   if (parsed.success && place === undefined) faults.push('region: neither given here nor by AWS_REGION');

@@ -34,7 +34,10 @@ const TAGGERS: Readonly<Record<string, Tagger>> = {
         `--tags=${JSON.stringify(tags)}`,
       ];
     }),
-  'ec2-instance': (target, tags) => inAws(target, { key: 'instanceId', shape: INSTANCE }, ec2Tags(tags)),
+  'ec2-instance': (target, tags) =>
+    Array.isArray(target.tags)
+      ? { kind: 'none', why: 'the target chooses instances by their tags: set these where the instances are made' }
+      : inAws(target, { key: 'instanceId', shape: INSTANCE }, ec2Tags(tags)),
   'ebs-volume': (target, tags) => inAws(target, { key: 'volumeId', shape: VOLUME }, ec2Tags(tags)),
 };
 

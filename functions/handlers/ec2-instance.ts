@@ -1,211 +1,213 @@
 /*
- * Takes an EC2 instance down. Called by run.ts for each request; slow, so it is pending until the instance is terminated.
- * State is read before tags, because a terminated instance loses them. Evidence: `deleted` if a terminated instance is
- * seen that still proves its owner, `absent` if it does not any more or is not known at all.
+ * Takes EC2 instances down: one by its id, or those that carry the tags that the rule names. Called by run.ts for each
+ * request; slow, so it is pending until every one is terminated. All are looked at and judged before the first is
+ * touched; then one after the other, each by its own calls: mark it where the proof is weak, cancel the spot request
+ * that would bring it back, mark what it leaves behind, ownership again, terminate. State is read before tags, because a
+ * terminated instance loses them. What was left behind goes last, where the rule asks for it.
+ * Evidence: `deleted` if a terminated instance is seen that still proves its owner, `absent` if it does not any more or
+ * is not known at all.
  */
-import {
-  DescribeInstanceAttributeCommand,
-  DescribeInstancesCommand,
-  EC2Client,
-  type Instance,
-  TerminateInstancesCommand,
-} from '@aws-sdk/client-ec2';
+import { EC2Client, TerminateInstancesCommand } from '@aws-sdk/client-ec2';
 import * as z from 'zod/mini';
 import type { Outcome } from '../../bridge/contract.ts';
-import type { ErrorTable } from '../aws-errors.ts';
-import { defineHandler, gone, pending, refused, type TeardownContext } from '../handler.ts';
-import { isStrong, judgeOwnership, KEEP_TAG, type Tags, tagsFrom } from '../ownership.ts';
-import { accountSchema, arnPartition, regionSchema } from '../places.ts';
+import {
+  change,
+  ec2Arns,
+  failed,
+  isOutcome,
+  lookPermission,
+  mark,
+  markPermission,
+  notOwned,
+  onlyFor,
+  permit,
+  refuseName,
+  youngerThanDeletion,
+} from '../ec2.ts';
+import { ec2Errors } from '../ec2-errors.ts';
+import { defineHandler, gone, pending } from '../handler.ts';
+import { notFoundYet } from '../not-found-yet.ts';
+import { judgeAge, judgeOwnership } from '../ownership.ts';
+import { accountSchema, regionSchema } from '../places.ts';
+import { type Context, createdAt, type Known, look, shuttingDown } from './ec2-instance/instance.ts';
+import { markLeftovers, takeLeftovers } from './ec2-instance/leftovers.ts';
+import { liftProtections } from './ec2-instance/protections.ts';
+import { cancelSpotRequest, isDown, refuseReplaced } from './ec2-instance/replacers.ts';
+import { select } from './ec2-instance/select.ts';
 
-const targetSchema = z.strictObject({
-  instanceId: z.string().check(z.regex(/^i-([0-9a-f]{8}|[0-9a-f]{17})$/, 'not the id of an EC2 instance')),
-  region: regionSchema,
-  account: accountSchema,
+/** Key and value, without what EC2 takes for a wildcard, and neither of them empty. */
+const tag = z.string().check(z.regex(/^[^=*?\\]{1,128}=[^*?\\]{1,256}$/, 'not a tag as key=value without wildcards'));
+const targetSchema = z
+  .strictObject({
+    instanceId: z.optional(
+      z.string().check(z.regex(/^i-([0-9a-f]{8}|[0-9a-f]{17})$/, 'not the id of an EC2 instance')),
+    ),
+    tags: z.optional(z.array(tag).check(z.minLength(1), z.maxLength(10))),
+    region: regionSchema,
+    account: accountSchema,
+  })
+  .check(
+    z.refine(
+      ({ instanceId, tags }) => (instanceId === undefined) !== (tags === undefined),
+      'names instanceId or tags, one of them',
+    ),
+  );
+const optionsSchema = z.strictObject({
+  /** Switch termination protection and stop protection off, instead of refusing. */
+  liftProtections: z.optional(z.boolean()),
+  /** Delete volumes that stay when the instance goes and carry the proof of ownership themselves. */
+  deleteVolumes: z.optional(z.boolean()),
+  /** Release Elastic IP addresses of the instance that carry the proof of ownership themselves. */
+  releaseAddresses: z.optional(z.boolean()),
 });
-const optionsSchema = z.strictObject({});
+const PROTECTION_RETRY_SECONDS = 15;
 
-type Context = TeardownContext<z.output<typeof targetSchema>, z.output<typeof optionsSchema>, EC2Client>;
-
-/** An id that EC2 does not know yet looks like one that it does not know any more. */
-const YOUNG_MS = 5 * 60_000;
-const YOUNG_RETRY_SECONDS = 60;
-const SHUTTING_DOWN_RETRY_SECONDS = 15;
-
-/** Codes of the calls below, see the API's error code reference. */
-export const ec2Errors: ErrorTable = {
-  'ec2:DescribeInstances': {
-    'InvalidInstanceID.NotFound': { means: 'gone', reason: 'NotFound' },
-    'InvalidInstanceID.Malformed': { means: 'refused', reason: 'InvalidTarget' },
-  },
-  'ec2:TerminateInstances': {
-    'InvalidInstanceID.NotFound': { means: 'gone', reason: 'NotFound' },
-    'InvalidInstanceID.Malformed': { means: 'refused', reason: 'InvalidTarget' },
-    OperationNotPermitted: { means: 'refused', reason: 'OperationNotPermitted' },
-    UnsupportedOperation: { means: 'refused', reason: 'UnsupportedOperation' },
-    IncorrectInstanceState: { means: 'again', reason: 'IncorrectInstanceState' },
-  },
-  'ec2:DescribeInstanceAttribute': {
-    'InvalidInstanceID.NotFound': { means: 'gone', reason: 'NotFound' },
-  },
-};
-
-/** The handler `ec2-instance`: target {instanceId, region, account}, no options. */
+/** The handler `ec2-instance`: target {instanceId or tags, region, account}. */
 export const ec2Instance = defineHandler({
   name: 'ec2-instance',
-  version: '1.0.0',
+  version: '1.1.0',
   target: targetSchema,
   options: optionsSchema,
+  dangerous: ['liftProtections', 'deleteVolumes', 'releaseAddresses'],
   errors: ec2Errors,
   // Slow: what waits behind a run of another would wait for minutes.
   limits: { batchSize: 1, memoryMb: 256, maximumConcurrency: 10 },
   permissions: [
+    lookPermission(
+      'ec2:DescribeInstances',
+      'ec2:DescribeInstanceAttribute',
+      'ec2:DescribeSpotInstanceRequests',
+      'ec2:DescribeSpotFleetRequests',
+      'ec2:DescribeFleets',
+      'ec2:DescribeVolumes',
+      'ec2:DescribeAddresses',
+    ),
+    permit('TerminateInstances', 'instance'),
+    markPermission('instance'),
     {
-      // Describe calls know no resources in IAM.
-      actions: ['ec2:DescribeInstances', 'ec2:DescribeInstanceAttribute'],
-      resources: () => ['*'],
-      condition: ({ regions }) => ({ StringEquals: { 'aws:RequestedRegion': regions } }),
+      ...permit('CancelSpotInstanceRequests', 'spot-instances-request'),
+      resources: (allow) => ec2Arns({ ...allow, names: ['*'] }, 'spot-instances-request'),
     },
-    {
-      actions: ['ec2:TerminateInstances'],
-      resources: ({ accounts, regions, names }) =>
-        accounts.flatMap((account) =>
-          regions.flatMap((region) =>
-            names.map((name) => `arn:${arnPartition(region)}:ec2:${region}:${account}:instance/${name}`),
-          ),
-        ),
-      // The keep tag binds even if this code were wrong.
-      condition: () => ({ Null: { [`aws:ResourceTag/${KEEP_TAG}`]: 'true' } }),
-    },
+    onlyFor('liftProtections', permit('ModifyInstanceAttribute', 'instance')),
+    onlyFor('deleteVolumes', permit('DeleteVolume', 'volume')),
+    onlyFor('deleteVolumes', markPermission('volume')),
+    onlyFor('releaseAddresses', permit('ReleaseAddress', 'elastic-ip')),
+    onlyFor('releaseAddresses', markPermission('elastic-ip')),
   ],
-  identity: ({ instanceId, account, region }) => ({ names: [instanceId], place: { account, region } }),
+  identity: ({ instanceId, tags = [], account, region }) => ({
+    names: instanceId === undefined ? tags.map((one) => `tag:${one}`) : [instanceId],
+    place: { account, region },
+  }),
   service: 'ec2',
   connect: (input) => new EC2Client(input),
   teardown,
 });
 
 async function teardown(context: Context): Promise<Outcome> {
-  const found = await look(context);
-  if (found.known === 'refused') return found.outcome;
-  if (found.known === 'no') return isYoung(context) ? young(context) : gone('absent');
-  const settled = settledOutcome(context, found);
-  if (settled !== undefined) return settled;
-  return terminate(context, found);
+  const selected = await select(context);
+  if (!isList(selected)) return selected;
+  if (selected.length === 0) return absent(context);
+  for (const found of selected) {
+    const objection = await refuse(context, found);
+    if (objection !== undefined) return objection;
+  }
+  const outcomes: Outcome[] = [];
+  for (const found of selected) outcomes.push(await takeDown(context, found, selected.length === 1));
+  const open = firstOf(outcomes, 'refused') ?? firstOf(outcomes, 'pending');
+  if (open !== undefined) return open;
+  const left = await takeLeftovers(context);
+  if (left !== undefined) return left;
+  return outcomes.find((one) => one.outcome === 'gone' && one.evidence === 'deleted') ?? gone('absent');
 }
 
-type Found =
-  | { readonly known: 'no' }
-  | { readonly known: 'refused'; readonly outcome: Outcome }
-  | { readonly known: 'yes'; readonly owner: string; readonly instance: Instance; readonly tags: Tags };
-type Known = Extract<Found, { known: 'yes' }>;
+const firstOf = (outcomes: readonly Outcome[], kind: Outcome['outcome']) =>
+  outcomes.find(({ outcome }) => outcome === kind);
 
-async function look({ target, calls, client }: Context): Promise<Found> {
-  const { instanceId } = target;
-  const answer = await calls.look('ec2:DescribeInstances', (options) =>
-    client(target.region).send(new DescribeInstancesCommand({ InstanceIds: [instanceId] }), options),
-  );
-  if (answer.means === 'gone') return { known: 'no' };
-  if (answer.means !== 'done') {
-    const message = `looking at ${instanceId}: ${answer.code}`;
-    return { known: 'refused', outcome: refused({ reason: answer.reason, message }) };
-  }
-  for (const { OwnerId, Instances } of answer.value.Reservations ?? []) {
-    const instance = Instances?.find(({ InstanceId }) => InstanceId === instanceId);
-    if (instance !== undefined) {
-      return { known: 'yes', owner: OwnerId ?? '', instance, tags: tagsFrom(instance.Tags) };
-    }
-  }
-  return { known: 'no' };
+/** Nothing is known of the target: believed once it is old enough and a second look says the same. */
+async function absent(context: Context): Promise<Outcome> {
+  const { instanceId, tags } = context.target;
+  const early = notFoundYet(context, instanceId ?? `an instance with the tags ${tags?.join(', ')}`);
+  if (early !== undefined) return early;
+  const again = await select(context);
+  if (!isList(again)) return again;
+  if (again.length > 0) return teardown(context);
+  return (await takeLeftovers(context)) ?? gone('absent');
 }
 
-/** What the state alone decides; undefined if there is still something to terminate. */
-function settledOutcome({ target, ownership, inSeconds }: Context, found: Known): Outcome | undefined {
-  const { instance, owner, tags } = found;
-  if (owner !== target.account) {
-    return refused({
-      reason: 'AccountMismatch',
-      message: `${target.instanceId} belongs to account ${owner}, not to ${target.account}`,
-    });
-  }
-  switch (instance.State?.Name) {
-    case 'terminated':
-      return gone(judgeOwnership(ownership, tags).owned ? 'deleted' : 'absent');
-    case 'shutting-down':
-      return shuttingDown(target.instanceId, {
-        retryAt: inSeconds(SHUTTING_DOWN_RETRY_SECONDS),
-        isOurs: judgeOwnership(ownership, tags).owned,
-      });
-    default:
-      return undefined;
-  }
-}
-
-async function terminate(context: Context, { instance, tags }: Known): Promise<Outcome> {
-  const { target, calls, client, inSeconds, request, ownership } = context;
-  const { instanceId } = target;
+/** Why an instance is not to be touched; one that is down already needs no permission to stay so. */
+async function refuse(context: Context, found: Known): Promise<Outcome | undefined> {
+  const { calls, request, ownership } = context;
+  const { id, instance, tags } = found;
+  if (isDown(instance.State?.Name)) return undefined;
   const verdict = calls.prove(tags);
-  if (!verdict.owned) return refused({ reason: verdict.reason, message: `${instanceId}: ${verdict.message}` });
-  if (!isStrong(ownership, request.object.uid) && isYounger(instance, request.object.deletionTimestamp)) {
-    return refused({
-      reason: 'YoungerThanDeletion',
-      message: `${instanceId} was created after the deletion began, and its ownership proof does not name the object's uid`,
-    });
+  if (!verdict.owned) return notOwned(id, verdict);
+  const isYounger = judgeAge(request, ownership, { tags, created: createdAt(instance) }) === 'younger';
+  if (isYounger) return youngerThanDeletion(id);
+  return refuseName(context, id) ?? (await refuseReplaced(context, found));
+}
+
+async function takeDown(context: Context, found: Known, isFresh: boolean): Promise<Outcome> {
+  if (isDown(found.instance.State?.Name)) return settle(context, found);
+  const now = isFresh ? found : await prove(context, found.id);
+  if (isOutcome(now)) return now;
+  const prepared = await prepare(context, now);
+  if (typeof prepared === 'object') return prepared;
+  const proven = prepared === 'nothing' ? now : await prove(context, found.id);
+  return isOutcome(proven) ? proven : terminate(context, proven);
+}
+
+/** Reads an instance and its ownership again. */
+async function prove(context: Context, id: string): Promise<Known | Outcome> {
+  const found = await look(context, id);
+  if (found === undefined) return gone('deleted');
+  if (isOutcome(found)) return found;
+  if (isDown(found.instance.State?.Name)) return settle(context, found);
+  const verdict = context.calls.prove(found.tags);
+  return verdict.owned ? found : notOwned(id, verdict);
+}
+
+/** The outcome for an instance that is down or going. What would bring it back is cancelled all the same. */
+async function settle(context: Context, found: Known): Promise<Outcome> {
+  const isOurs = judgeOwnership(context.ownership, found.tags).owned;
+  if (isOurs) {
+    context.calls.prove(found.tags);
+    const spot = await cancelSpotRequest(context, found);
+    if (typeof spot === 'object') return spot;
   }
-  const answer = await calls.destroy('ec2:TerminateInstances', (options) =>
-    client(target.region).send(new TerminateInstancesCommand({ InstanceIds: [instanceId] }), options),
-  );
-  if (answer.means === 'refused') return explainRefusal(context, answer);
+  if (found.instance.State?.Name === 'terminated') return gone(isOurs ? 'deleted' : 'absent');
+  return shuttingDown(context, found);
+}
+
+/** The steps before the last one. `something`: a call was made since the proof, so it has to be renewed. */
+async function prepare(context: Context, found: Known): Promise<'nothing' | 'something' | Outcome> {
+  const { request, ownership } = context;
+  const { id, instance, tags } = found;
+  const isUnmarked = judgeAge(request, ownership, { tags, created: createdAt(instance) }) === 'unmarked';
+  const marking = isUnmarked ? await mark(context, id) : undefined;
+  if (marking !== undefined) return marking;
+  const spot = await cancelSpotRequest(context, found);
+  if (typeof spot === 'object') return spot;
+  const left = await markLeftovers(context, found);
+  if (typeof left === 'object') return left;
+  return isUnmarked || spot === 'done' || left === 'marked' ? 'something' : 'nothing';
+}
+
+async function terminate(context: Context, { id }: Known): Promise<Outcome> {
+  const answer = await change(context, 'ec2:TerminateInstances', new TerminateInstancesCommand({ InstanceIds: [id] }));
+  if (answer.means === 'refused') {
+    const stop = await liftProtections(context, id, failed(`terminating ${id}`, answer));
+    if (stop !== undefined) return stop;
+    // EC2 takes a while to know it, so the next run tries again.
+    const retryAt = context.inSeconds(PROTECTION_RETRY_SECONDS);
+    return pending({ reason: 'ProtectionLifted', message: `the protection of ${id} was switched off`, retryAt });
+  }
   // Also a not-found just after the look is not believed without another look.
-  const after = await look(context);
-  if (after.known === 'refused') return after.outcome;
-  if (after.known === 'no' || after.instance.State?.Name === 'terminated') return gone('deleted');
-  return shuttingDown(instanceId, { retryAt: inSeconds(SHUTTING_DOWN_RETRY_SECONDS), isOurs: true });
+  const after = await look(context, id);
+  if (isOutcome(after)) return after;
+  const isGone = after === undefined || after.instance.State?.Name === 'terminated';
+  return isGone ? gone('deleted') : shuttingDown(context, after);
 }
 
-async function explainRefusal(
-  { target, calls, client }: Context,
-  fault: { readonly reason: string; readonly code: string },
-): Promise<Outcome> {
-  const { instanceId } = target;
-  const attribute = await calls.look('ec2:DescribeInstanceAttribute', (options) =>
-    client(target.region).send(
-      new DescribeInstanceAttributeCommand({ InstanceId: instanceId, Attribute: 'disableApiTermination' }),
-      options,
-    ),
-  );
-  if (attribute.means === 'done' && attribute.value.DisableApiTermination?.Value === true) {
-    return refused({ reason: 'ProtectionEnabled', message: `termination protection of ${instanceId} is on` });
-  }
-  return refused({ reason: fault.reason, message: `terminating ${instanceId}: ${fault.code}` });
-}
-
-/** Only a termination of what is ours is this deletion's progress. */
-function shuttingDown(instanceId: string, how: { readonly retryAt: string; readonly isOurs: boolean }): Outcome {
-  const progress = how.isOurs ? { progress: 'the termination has begun' } : {};
-  const message = `${instanceId} is shutting down`;
-  return pending({ reason: 'ShuttingDown', message, retryAt: how.retryAt, ...progress });
-}
-
-function isYoung({ request, clock }: Context): boolean {
-  return clock.now() - Date.parse(request.object.creationTimestamp) < YOUNG_MS;
-}
-
-function young({ target, inSeconds }: Context): Outcome {
-  return pending({
-    reason: 'NotFoundYet',
-    message: `${target.instanceId} is not found, but its object is so young that it may only not be visible yet`,
-    retryAt: inSeconds(YOUNG_RETRY_SECONDS),
-  });
-}
-
-/** LaunchTime moves at every start; the first attachments do not. */
-function isYounger(
-  { LaunchTime, BlockDeviceMappings, NetworkInterfaces }: Instance,
-  deletionTimestamp: string,
-): boolean {
-  const times = [
-    LaunchTime,
-    ...(BlockDeviceMappings ?? []).map(({ Ebs }) => Ebs?.AttachTime),
-    ...(NetworkInterfaces ?? []).map(({ Attachment }) => Attachment?.AttachTime),
-  ].flatMap((time) => (time === undefined ? [] : [time.getTime()]));
-  return times.length > 0 && Math.min(...times) > Date.parse(deletionTimestamp);
+function isList(selected: readonly Known[] | Outcome): selected is readonly Known[] {
+  return Array.isArray(selected);
 }

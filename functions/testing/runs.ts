@@ -12,6 +12,7 @@ import type { ConformanceHarness, Scene } from '../testing.ts';
 const RUNS_MAX = 50;
 const RUN_MS = 60_000;
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 
 /** What the suite is run on. */
 export interface Subject {
@@ -91,7 +92,8 @@ function requestFor(facts: {
     object: {
       ...{ apiVersion: 'conformance/v1', kind: 'Thing', resource: 'things', name: 'thing', uid },
       creationTimestamp: new Date(now - DAY_MS).toISOString(),
-      deletionTimestamp: new Date(now).toISOString(),
+      // Long enough ago that what is not found can be believed to be absent.
+      deletionTimestamp: new Date(now - HOUR_MS).toISOString(),
     },
     gracePeriodSeconds: 0,
     attempt: 0,

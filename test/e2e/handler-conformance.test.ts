@@ -9,6 +9,7 @@ import { type ConformanceHarness, conformance, type Scene } from '../../function
 import { OWNER_TAG, UID } from '../functions/fixtures.ts';
 import { OWNED, realClock, useNoCredentials } from '../functions/runs.ts';
 import { hasBucket, instanceState, makeBucket, makeInstance } from '../support/cloud-targets.ts';
+import { hasVolume, makeVolume } from '../support/cloud-volumes.ts';
 import { sharedCloud } from '../support/e2e.ts';
 
 useNoCredentials();
@@ -31,12 +32,23 @@ async function instance(tags: Readonly<Record<string, string>>): Promise<Scene> 
   return { target: { ...place, instanceId }, exists };
 }
 
+async function volume(tags: Readonly<Record<string, string>>): Promise<Scene> {
+  const volumeId = await makeVolume(cloud, tags);
+  return { target: { ...place, volumeId }, options: { snapshot: true }, exists: () => hasVolume(cloud, volumeId) };
+}
+
 const scenes: Readonly<Record<string, Scenes>> = {
   's3-bucket': {
     absent: async () => ({ target: { ...place, bucket: bucketName() }, exists: async () => false }),
     owned: () => bucket(OWNED),
     foreign: () => bucket({ [OWNER_TAG]: 'somebody-else' }),
     kept: () => bucket(KEPT),
+  },
+  'ebs-volume': {
+    absent: async () => ({ target: { ...place, volumeId: 'vol-0123456789abcdef0' }, exists: async () => false }),
+    owned: () => volume(OWNED),
+    foreign: () => volume({}),
+    kept: () => volume(KEPT),
   },
   'ec2-instance': {
     absent: async () => ({ target: { ...place, instanceId: 'i-0123456789abcdef0' }, exists: async () => false }),

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
+import { ebsVolume } from '../../functions/handlers/ebs-volume.ts';
 import { ec2Instance } from '../../functions/handlers/ec2-instance.ts';
 import { s3Bucket } from '../../functions/handlers/s3-bucket.ts';
 import { OWNED, type RunChanges, runOnce, useNoCredentials } from '../functions/runs.ts';
@@ -16,6 +17,7 @@ import {
   makeBucket,
   makeInstance,
 } from '../support/cloud-targets.ts';
+import { attach, hasVolume, makeVolume, snapshotTags } from '../support/cloud-volumes.ts';
 import { sharedCloud } from '../support/e2e.ts';
 
 useNoCredentials();
@@ -112,7 +114,8 @@ describe('ec2-instance', () => {
 
   it('says absent for an id that was never there, but not while its object is young (C7, C15)', async () => {
     const id = 'i-00000000000000000';
-    expect(await run(id)).toEqual({ outcome: 'gone', evidence: 'absent' });
+    expect(await run(id, { deletedAgo: 180_000 })).toEqual({ outcome: 'gone', evidence: 'absent' });
+    expect(await run(id)).toMatchObject({ outcome: 'pending', reason: 'NotFoundYet' });
     expect(await run(id, { createdAgo: 10_000 })).toMatchObject({ outcome: 'pending', reason: 'NotFoundYet' });
   });
 
@@ -122,10 +125,70 @@ describe('ec2-instance', () => {
     expect(await instanceState(cloud, id)).toBe('running');
   });
 
+  it('lifts termination protection by option, and terminates in the run after that (C6)', async () => {
+    const id = await makeInstance(cloud, OWNED, true);
+    const options = { liftProtections: true };
+    expect(await run(id, { options })).toMatchObject({ outcome: 'pending', reason: 'ProtectionLifted' });
+    expect(await instanceState(cloud, id)).toBe('running');
+    expect(await run(id, { options })).toEqual(gone);
+  });
+
+  it('marks an instance whose proof is weak, and takes it down', async () => {
+    const id = await makeInstance(cloud, { team: 'a' });
+    const later = { deletedAgo: -60_000, ownership: { tags: { team: 'a' } } };
+    expect(await run(id, { ...later, deletedAgo: 3_600_000 })).toMatchObject({ reason: 'YoungerThanDeletion' });
+    expect(await run(id, later)).toEqual(gone);
+  });
+
+  it('takes down the instances that carry the tags of the rule, and no others (C7)', async () => {
+    const set = randomUUID();
+    const [first, second] = [
+      await makeInstance(cloud, { ...OWNED, set }),
+      await makeInstance(cloud, { ...OWNED, set }),
+    ];
+    const other = await makeInstance(cloud, OWNED);
+    expect(await runOnce(ec2Instance, { ...place, tags: [`set=${set}`] }, cloud.endpoint)).toEqual(gone);
+    for (const id of [first, second]) expect(await instanceState(cloud, id)).toBe('terminated');
+    expect(await instanceState(cloud, other)).toBe('running');
+  });
+
+  it('deletes by option the volume that stays when the instance goes', async () => {
+    const id = await makeInstance(cloud, OWNED);
+    const [ours, foreign] = [await makeVolume(cloud, OWNED), await makeVolume(cloud, {})];
+    await attach(cloud, id, { '/dev/sdf': ours, '/dev/sdg': foreign });
+    const options = { deleteVolumes: true, releaseAddresses: true };
+    for (let again = 0; again < 3; again += 1) await run(id, { options });
+    expect(await run(id, { options })).toEqual(gone);
+    expect([await hasVolume(cloud, ours), await hasVolume(cloud, foreign)]).toEqual([false, true]);
+  });
+
   it('refuses an instance of another account (C11)', async () => {
     const id = await makeInstance(cloud, OWNED);
     const target = { ...place, account: '999999999999', instanceId: id };
     expect(await runOnce(ec2Instance, target, cloud.endpoint)).toMatchObject({ reason: 'AccountMismatch' });
     expect(await instanceState(cloud, id)).toBe('running');
+  });
+});
+
+describe('ebs-volume', () => {
+  const run = (volumeId: string, changes: RunChanges = {}) =>
+    runOnce(ebsVolume, { ...place, volumeId }, cloud.endpoint, changes);
+
+  it('waits for a volume that is attached, and deletes it once it is not', async () => {
+    const [id, instance] = [await makeVolume(cloud, OWNED), await makeInstance(cloud)];
+    await attach(cloud, instance, { '/dev/sdf': id });
+    expect(await run(id)).toMatchObject({ outcome: 'pending', reason: 'Attached' });
+    expect(await run(id, { options: { forceDetach: true } })).toMatchObject({ outcome: 'pending', reason: 'Attached' });
+    expect(await run(id)).toEqual(gone);
+    expect(await hasVolume(cloud, id)).toBe(false);
+    expect(await run(id, { deletedAgo: 180_000 })).toEqual({ outcome: 'gone', evidence: 'absent' });
+  });
+
+  it('makes one snapshot first by option, with the proof of ownership, and keeps it', async () => {
+    const id = await makeVolume(cloud, OWNED);
+    const options = { snapshot: true };
+    expect(await run(id, { options })).toMatchObject({ outcome: 'pending', reason: 'Snapshotting' });
+    expect(await run(id, { options })).toEqual(gone);
+    expect(await snapshotTags(cloud, id)).toEqual([expect.objectContaining(OWNED)]);
   });
 });

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { classify, classifyCode, type ErrorTable, GENERAL_ERRORS, isTransient } from '../../functions/aws-errors.ts';
-import { ec2Errors } from '../../functions/handlers/ec2-instance.ts';
+import { ec2Errors } from '../../functions/ec2-errors.ts';
 import { s3Errors } from '../../functions/handlers/s3-bucket/errors.ts';
 import { registry } from '../../functions/registry.ts';
 
@@ -12,8 +12,22 @@ import { registry } from '../../functions/registry.ts';
 const serviceError = (code: string, httpStatusCode: number) =>
   Object.assign(new Error('a message that nothing reads'), { name: code, $metadata: { httpStatusCode } });
 
+type Row = readonly [code: string, status: number, means: string];
+const instance: readonly Row[] = [
+  ['InvalidInstanceID.NotFound', 400, 'gone'],
+  ['InvalidInstanceID.Malformed', 400, 'refused'],
+];
+const volume: readonly Row[] = [
+  ['InvalidVolume.NotFound', 400, 'gone'],
+  ['InvalidVolumeID.Malformed', 400, 'refused'],
+];
+const notPermitted: readonly Row[] = [
+  ['OperationNotPermitted', 400, 'refused'],
+  ['UnsupportedOperation', 400, 'refused'],
+];
+
 /** All codes that mean anything but "again", written down a second time on purpose. */
-const expected: Readonly<Record<string, readonly (readonly [code: string, status: number, means: string])[]>> = {
+const expected: Readonly<Record<string, readonly Row[]>> = {
   's3:GetBucketTagging': [
     ['NoSuchBucket', 404, 'gone'],
     ['NoSuchTagSet', 404, 'absent'],
@@ -51,17 +65,29 @@ const expected: Readonly<Record<string, readonly (readonly [code: string, status
   ],
   's3:AbortMultipartUpload': [['NoSuchUpload', 404, 'absent']],
   's3:DeleteBucket': [['BucketNotEmpty', 409, 'unready']],
-  'ec2:DescribeInstances': [
-    ['InvalidInstanceID.NotFound', 400, 'gone'],
-    ['InvalidInstanceID.Malformed', 400, 'refused'],
+  'ec2:DescribeInstances': [...instance],
+  'ec2:DescribeInstanceAttribute': [...instance],
+  'ec2:ModifyInstanceAttribute': [...instance, ...notPermitted],
+  'ec2:TerminateInstances': [...instance, ...notPermitted],
+  'ec2:DescribeSpotInstanceRequests': [['InvalidSpotInstanceRequestID.NotFound', 400, 'absent']],
+  'ec2:CancelSpotInstanceRequests': [['InvalidSpotInstanceRequestID.NotFound', 400, 'absent']],
+  'ec2:DescribeSpotFleetRequests': [['InvalidSpotFleetRequestId.NotFound', 400, 'absent']],
+  'ec2:DescribeVolumes': [...volume],
+  'ec2:DetachVolume': [...volume, ...notPermitted, ['InvalidAttachment.NotFound', 400, 'absent']],
+  'ec2:CreateSnapshot': [...volume, ...notPermitted, ['SnapshotLimitExceeded', 400, 'refused']],
+  'ec2:DeleteVolume': [...volume, ...notPermitted],
+  'ec2:ReleaseAddress': [
+    ['InvalidAllocationID.NotFound', 400, 'gone'],
+    ...notPermitted,
+    ['InvalidAddress.Locked', 400, 'refused'],
   ],
-  'ec2:TerminateInstances': [
+  'ec2:CreateTags': [
     ['InvalidInstanceID.NotFound', 400, 'gone'],
-    ['InvalidInstanceID.Malformed', 400, 'refused'],
-    ['OperationNotPermitted', 400, 'refused'],
-    ['UnsupportedOperation', 400, 'refused'],
+    ['InvalidVolume.NotFound', 400, 'gone'],
+    ['InvalidAllocationID.NotFound', 400, 'gone'],
+    ['TagLimitExceeded', 400, 'refused'],
+    ['TagPolicyViolation', 400, 'refused'],
   ],
-  'ec2:DescribeInstanceAttribute': [['InvalidInstanceID.NotFound', 400, 'gone']],
 };
 const tables: Readonly<Record<string, ErrorTable>> = { s3: s3Errors, ec2: ec2Errors };
 const tableOf = (call: string) => tables[call.split(':')[0] ?? ''] ?? {};
@@ -80,10 +106,13 @@ describe('rows of the shipped handlers', () => {
   });
 
   it('has no row with a meaning that this test does not know', () => {
-    const known = new Set(expectations.map(([call, code]) => `${call.split(':')[0]} ${code}`));
-    const unknown = Object.entries(tables).flatMap(([service, table]) =>
-      Object.values(table).flatMap((rows) =>
-        Object.entries(rows).filter(([code, row]) => row.means !== 'again' && !known.has(`${service} ${code}`)),
+    const ofCall = (call: string) => (call === '*' ? 's3:GetBucketTagging' : call);
+    const known = new Set(expectations.map(([call, code]) => `${call} ${code}`));
+    const unknown = Object.values(tables).flatMap((table) =>
+      Object.entries(table).flatMap(([call, rows]) =>
+        Object.entries(rows)
+          .filter(([code, row]) => row.means !== 'again' && !known.has(`${ofCall(call)} ${code}`))
+          .map(([code]) => `${call} ${code}`),
       ),
     );
     expect(unknown).toEqual([]);
@@ -94,6 +123,24 @@ describe('rows of the shipped handlers', () => {
     expect(classify('s3:DeleteBucket', serviceError('NoSuchTagSet', 404), s3Errors).means).toBe('again');
     expect(classify('ec2:DescribeInstances', serviceError('NoSuchBucket', 404), ec2Errors).means).toBe('again');
     expect(classify('s3:GetBucketTagging', serviceError('NoSuchBucket', 404), {}).means).toBe('again');
+  });
+});
+
+describe('rows that say why it has to be tried again', () => {
+  it.each([
+    ['ec2:TerminateInstances', 'IncorrectInstanceState', 'IncorrectInstanceState'],
+    ['ec2:ModifyInstanceAttribute', 'IncorrectInstanceState', 'IncorrectInstanceState'],
+    ['ec2:DeleteVolume', 'VolumeInUse', 'VolumeInUse'],
+    ['ec2:DeleteVolume', 'IncorrectState', 'IncorrectState'],
+    ['ec2:DetachVolume', 'IncorrectState', 'IncorrectState'],
+    ['ec2:DetachVolume', 'VolumeInUse', 'VolumeInUse'],
+    ['ec2:CreateSnapshot', 'IncorrectState', 'IncorrectState'],
+    ['ec2:CreateSnapshot', 'SnapshotCreationPerVolumeRateExceeded', 'Throttled'],
+    ['ec2:CreateSnapshot', 'ConcurrentSnapshotLimitExceeded', 'Throttled'],
+    ['ec2:CreateSnapshot', 'PendingSnapshotLimitExceeded', 'Throttled'],
+    ['ec2:ReleaseAddress', 'InvalidIPAddress.InUse', 'AddressInUse'],
+  ])('%s: %s means again, as %s (C9)', (call, code, reason) => {
+    expect(classify(call, serviceError(code, 400), ec2Errors)).toMatchObject({ means: 'again', reason });
   });
 });
 

@@ -4,15 +4,20 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ec2Instance } from '../../functions/handlers/ec2-instance.ts';
-import { ec2Error, instances, type ScriptedAws, startScriptedAws, xml } from '../support/scripted-aws.ts';
-import { ACCOUNT, OWNER_TAG, REGION } from './fixtures.ts';
+import { KEEP_TAG, MARK_TAG } from '../../functions/ownership.ts';
+import { ec2Error, instances, type ScriptedAws, startScriptedAws } from '../support/scripted-aws.ts';
+import { done, parametersOf } from '../support/scripted-ec2.ts';
+import { ACCOUNT, OWNER_TAG, REGION, UID } from './fixtures.ts';
 import { OWNED, type RunChanges, runOnce, useNoCredentials } from './runs.ts';
 
 let aws: ScriptedAws;
 const instanceId = 'i-0123456789abcdef0';
 const target = { instanceId, region: REGION, account: ACCOUNT };
-const run = (changes: RunChanges = {}) => runOnce(ec2Instance, target, aws.endpoint, changes);
+const run = (changes: RunChanges = {}) =>
+  runOnce(ec2Instance, target, aws.endpoint, { deletedAgo: 180_000, ...changes });
 const running = { instanceId, state: 'running', tags: OWNED };
+const LOOK = ['ec2:DescribeInstances'];
+const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 const shuttingDown = { ...running, state: 'shutting-down' };
 
 beforeAll(async () => {
@@ -22,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => aws.close());
 beforeEach(() => {
   aws.reset();
-  aws.on('ec2:TerminateInstances', xml('<TerminateInstancesResponse><instancesSet/></TerminateInstancesResponse>'));
+  aws.on('ec2:TerminateInstances', done('TerminateInstances'));
 });
 
 const isTerminated = () => aws.operations().includes('ec2:TerminateInstances');
@@ -37,10 +42,23 @@ describe('looking', () => {
     expect(await run()).toEqual({ outcome: 'gone', evidence: 'absent' });
   });
 
-  it('waits while an instance that is not found may only be too young to be seen (C7, C15)', async () => {
+  it.each([
+    ['a young object', { createdAgo: 4 * 60_000, deletedAgo: 3 * 60_000 }, 'NotFoundYet'],
+    ['an old object whose deletion has just begun', { createdAgo: 86_400_000, deletedAgo: 60_000 }, 'NotFoundYet'],
+    ['an object and a deletion that are old enough', { createdAgo: 6 * 60_000, deletedAgo: 3 * 60_000 }, undefined],
+  ])('believes that an instance is not found only for %s (C7, C15)', async (_what, ages, reason) => {
     aws.on('ec2:DescribeInstances', ec2Error(400, 'InvalidInstanceID.NotFound'));
-    expect(await run({ createdAgo: 4 * 60_000 })).toMatchObject({ outcome: 'pending', reason: 'NotFoundYet' });
-    expect(await run({ createdAgo: 6 * 60_000 })).toEqual({ outcome: 'gone', evidence: 'absent' });
+    const outcome = await run(ages);
+    if (reason === undefined) expect(outcome).toEqual({ outcome: 'gone', evidence: 'absent' });
+    else expect(outcome).toMatchObject({ outcome: 'pending', reason });
+  });
+
+  it('confirms by another look that nothing is found, and goes on with what that finds (C7, C15)', async () => {
+    aws.on('ec2:DescribeInstances', instances(), instances());
+    await run();
+    expect(aws.operations()).toEqual(['ec2:DescribeInstances', 'ec2:DescribeInstances']);
+    aws.on('ec2:DescribeInstances', instances(), instances(running), instances(running), instances(shuttingDown));
+    expect(await run()).toMatchObject({ outcome: 'pending', reason: 'ShuttingDown' });
   });
 
   it('asks for one id per call (C7)', async () => {
@@ -94,23 +112,53 @@ describe('ownership', () => {
 
   it('refuses what is younger than the deletion where the proof does not name the uid (V12)', async () => {
     const weak = { ownership: { tags: { team: 'a' } } };
-    const later = new Date(Date.now() - 30_000).toISOString();
-    aws.on('ec2:DescribeInstances', instances({ ...running, tags: { team: 'a' }, launchTime: later }));
+    aws.on('ec2:DescribeInstances', instances({ ...running, tags: { team: 'a' }, launchTime: ago(30_000) }));
     expect(await run(weak)).toMatchObject({ outcome: 'refused', reason: 'YoungerThanDeletion' });
     expect(await run({ ownership: { none: true } })).toMatchObject({ reason: 'YoungerThanDeletion' });
+    aws.on('ec2:DescribeInstances', instances({ ...running, tags: { team: 'a' } }));
+    expect(await run(weak), 'of unknown age').toMatchObject({ reason: 'YoungerThanDeletion' });
     expect(isTerminated()).toBe(false);
-    aws.on('ec2:DescribeInstances', instances({ ...running, launchTime: later }), instances(shuttingDown));
+    aws.on('ec2:DescribeInstances', instances({ ...running, launchTime: ago(30_000) }), instances(shuttingDown));
     expect(await run()).toMatchObject({ outcome: 'pending', reason: 'ShuttingDown' });
+  });
+
+  it('marks what is older at its first step, and knows it by that mark in every later run (V12)', async () => {
+    const weak = { ownership: { tags: { team: 'a' } } };
+    const old = { instanceId, state: 'running', tags: { team: 'a' }, launchTime: ago(86_400_000) };
+    aws.on('ec2:CreateTags', done('CreateTags'));
+    aws.on('ec2:DescribeInstances', instances(old));
+    expect(await run(weak)).toMatchObject({ outcome: 'pending', reason: 'ShuttingDown' });
+    const marked = { [MARK_TAG]: `${UID}/team-buckets` };
+    expect(parametersOf(aws, 'ec2:CreateTags')).toMatchObject([
+      { 'ResourceId.1': instanceId, 'Tag.1.Key': MARK_TAG, 'Tag.1.Value': marked[MARK_TAG] },
+    ]);
+    // Ownership is read again after the mark, before the step that cannot be undone.
+    expect(aws.operations()).toEqual([...LOOK, 'ec2:CreateTags', ...LOOK, 'ec2:TerminateInstances', ...LOOK]);
+    aws.reset();
+    const restarted = { ...old, launchTime: ago(30_000), tags: { team: 'a', ...marked } };
+    aws.on('ec2:DescribeInstances', instances(restarted), instances({ ...restarted, state: 'terminated' }));
+    aws.on('ec2:TerminateInstances', done('TerminateInstances'));
+    expect(await run(weak)).toEqual({ outcome: 'gone', evidence: 'deleted' });
+    expect(aws.operations()).toEqual([...LOOK, 'ec2:TerminateInstances', ...LOOK]);
+  });
+
+  it('terminates nothing that was given the keep tag while it was being marked (V13)', async () => {
+    const old = { instanceId, state: 'running', tags: { team: 'a' }, launchTime: ago(86_400_000) };
+    aws.on('ec2:CreateTags', done('CreateTags'));
+    aws.on('ec2:DescribeInstances', instances(old), instances({ ...old, tags: { team: 'a', [KEEP_TAG]: '' } }));
+    expect(await run({ ownership: { tags: { team: 'a' } } })).toMatchObject({ outcome: 'refused', reason: 'Kept' });
+    expect(isTerminated()).toBe(false);
   });
 });
 
 it('does not take a restart after the deletion for a creation after it', async () => {
   const restarted = {
     ...{ instanceId, state: 'running', tags: { team: 'a' } },
-    launchTime: new Date(Date.now() - 30_000).toISOString(),
-    attachTime: new Date(Date.now() - 86_400_000).toISOString(),
+    launchTime: ago(30_000),
+    attachTime: ago(86_400_000),
   };
-  aws.on('ec2:DescribeInstances', instances(restarted), instances({ ...restarted, state: 'shutting-down' }));
+  aws.on('ec2:CreateTags', done('CreateTags'));
+  aws.on('ec2:DescribeInstances', instances(restarted));
   expect(await run({ ownership: { tags: { team: 'a' } } })).toMatchObject({
     outcome: 'pending',
     reason: 'ShuttingDown',
@@ -137,19 +185,6 @@ describe('terminating', () => {
   it('says gone, deleted, when it is terminated already at the second look', async () => {
     aws.on('ec2:DescribeInstances', instances(running), instances({ ...running, state: 'terminated' }));
     expect(await run()).toEqual({ outcome: 'gone', evidence: 'deleted' });
-  });
-
-  it('refuses when termination protection is on, and names it', async () => {
-    aws.on('ec2:DescribeInstances', instances(running));
-    aws.on('ec2:TerminateInstances', ec2Error(400, 'OperationNotPermitted'));
-    const attribute = (value: boolean) =>
-      xml(
-        `<DescribeInstanceAttributeResponse><instanceId>${instanceId}</instanceId><disableApiTermination><value>${value}</value></disableApiTermination></DescribeInstanceAttributeResponse>`,
-      );
-    aws.on('ec2:DescribeInstanceAttribute', attribute(true));
-    expect(await run()).toMatchObject({ outcome: 'refused', reason: 'ProtectionEnabled' });
-    aws.on('ec2:DescribeInstanceAttribute', attribute(false));
-    expect(await run()).toMatchObject({ outcome: 'refused', reason: 'OperationNotPermitted' });
   });
 
   it('never repeats a terminate call on its own: the next run proves ownership anew (V13)', async () => {

@@ -14,6 +14,7 @@ import { realClock, useNoCredentials } from './runs.ts';
 /** What each handler's targets name beside account and region. */
 const named = new Map<string, Target>([
   ['s3-bucket', { bucket: 'team-a-logs' }],
+  ['ebs-volume', { volumeId: 'vol-0123456789abcdef0' }],
   ['ec2-instance', { instanceId: 'i-0123456789abcdef0' }],
 ]);
 

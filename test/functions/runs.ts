@@ -2,7 +2,7 @@
  * Runs a shipped handler as the dispatch does, in real time, against a server at an endpoint. Used by the handlers' tests.
  * The clock is real unless told, since HTTP takes real time.
  */
-import type { Outcome, Ownership, Target } from '../../bridge/contract.ts';
+import type { Options, Outcome, Ownership, Target } from '../../bridge/contract.ts';
 import type { Observe } from '../../functions/calls.ts';
 import { type Handler, RESERVE_SECONDS } from '../../functions/handler.ts';
 import type { Clock } from '../../functions/ports.ts';
@@ -22,6 +22,8 @@ export interface RunChanges {
   /** How long ago the deletion began, in ms; one minute unless told. */
   readonly deletedAgo?: number;
   readonly uid?: string;
+  readonly options?: Options;
+  readonly names?: readonly string[];
 }
 
 /** Real time. */
@@ -55,7 +57,7 @@ export function runOnce(
   endpoint: string,
   changes: RunChanges = {},
 ): Promise<Outcome> {
-  const { time = 60_000, regions = [REGION] } = changes;
+  const { time = 60_000, regions = [REGION], names = ['*'] } = changes;
   const { clock, observe } = aborting(changes.clock ?? realClock, changes.abortAt);
   const now = clock.now();
   const base = requestOf();
@@ -63,6 +65,7 @@ export function runOnce(
   const request = requestOf({
     handler: handler.name,
     target,
+    options: changes.options ?? {},
     ownership: changes.ownership ?? { tags: { [OWNER_TAG]: uid } },
     object: {
       ...base.data.object,
@@ -73,7 +76,7 @@ export function runOnce(
   });
   const teardown = handler.prepare(request.data.target, request.data.options);
   if (!teardown.ok) throw new Error(`preparing ${handler.name}: ${teardown.reason}: ${teardown.message}`);
-  const { allow } = configOf({ allow: { accounts: [ACCOUNT], regions, names: ['*'] } });
+  const { allow } = configOf({ allow: { accounts: [ACCOUNT], regions, names } });
   return runTeardown({
     ...{ request, handler, teardown, allow, clock, observe },
     account: ACCOUNT,

@@ -64,6 +64,7 @@ describe('the functions', () => {
   it.each([
     ['s3-bucket', 'ListObjectVersions', 'TerminateInstances', 750_000],
     ['ec2-instance', 'TerminateInstances', 'ListObjectVersions', 1_800_000],
+    ['ebs-volume', 'DeleteVolume', 'ListObjectVersions', 1_800_000],
     ['dead-letters', 'SendMessageBatch', 'ListObjectVersions', 600_000],
   ])('have %s in a module of its own, without the others, within its size', (name, own, other, most) => {
     const bundle = made.bundles.find((one) => one.name === name);

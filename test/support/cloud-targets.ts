@@ -21,8 +21,10 @@ import {
 } from '@aws-sdk/client-s3';
 import type { CloudClient } from '../../infra/local/cloud.ts';
 
-type Tags = Readonly<Record<string, string>>;
-const tagList = (tags: Tags) => Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+/** Tags by key. */
+export type Tags = Readonly<Record<string, string>>;
+/** Tags as AWS takes them. */
+export const tagList = (tags: Tags) => Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
 
 /** What a bucket is filled with. */
 export interface BucketContent {

@@ -205,20 +205,26 @@ export interface DescribedInstance {
   readonly launchTime?: string;
   /** When its root volume was attached. */
   readonly attachTime?: string;
+  readonly spotRequestId?: string;
+  /** Volumes that stay when it is terminated. */
+  readonly staying?: readonly string[];
 }
 
-/** The answer of DescribeInstances for one instance, or for none. */
+/** The answer of DescribeInstances for these instances, or for none. */
 export function instances(...list: readonly DescribedInstance[]): Reply {
-  const items = list.map(({ instanceId, state, owner = '123456789012', tags = {}, launchTime, attachTime }) => {
+  const items = list.map(({ instanceId, state, owner = '123456789012', tags = {}, ...more }) => {
     const tagItems = Object.entries(tags).map(
       ([key, value]) => `<item><key>${key}</key><value>${value}</value></item>`,
     );
+    const { launchTime, attachTime, spotRequestId, staying = [] } = more;
     const launched = launchTime === undefined ? '' : `<launchTime>${launchTime}</launchTime>`;
-    const volumes =
-      attachTime === undefined
-        ? ''
-        : `<blockDeviceMapping><item><ebs><attachTime>${attachTime}</attachTime></ebs></item></blockDeviceMapping>`;
-    return `<item><ownerId>${owner}</ownerId><instancesSet><item><instanceId>${instanceId}</instanceId><instanceState><code>16</code><name>${state}</name></instanceState>${launched}${volumes}<tagSet>${tagItems.join('')}</tagSet></item></instancesSet></item>`;
+    const spot = spotRequestId === undefined ? '' : `<spotInstanceRequestId>${spotRequestId}</spotInstanceRequestId>`;
+    const root = attachTime === undefined ? '' : `<item><ebs><attachTime>${attachTime}</attachTime></ebs></item>`;
+    const others = staying.map(
+      (id) => `<item><ebs><volumeId>${id}</volumeId><deleteOnTermination>false</deleteOnTermination></ebs></item>`,
+    );
+    const volumes = `<blockDeviceMapping>${root}${others.join('')}</blockDeviceMapping>`;
+    return `<item><ownerId>${owner}</ownerId><instancesSet><item><instanceId>${instanceId}</instanceId><instanceState><code>16</code><name>${state}</name></instanceState>${launched}${spot}${volumes}<tagSet>${tagItems.join('')}</tagSet></item></instancesSet></item>`;
   });
   return xml(
     `<DescribeInstancesResponse><reservationSet>${items.join('')}</reservationSet></DescribeInstancesResponse>`,

@@ -76,6 +76,15 @@ describe('adopt', () => {
     ]);
   });
 
+  it('has no command for instances that a rule chooses by their tags, and says why', async () => {
+    const target = { tags: "['team=a']", region: "'cn-north-1'", account: `'${ACCOUNT}'` };
+    rule({ handler: 'ec2-instance', target });
+    bucket('vm', 'unused');
+    const { exit, out, err } = await line.run('adopt bucket/vm');
+    expect([exit, err]).toEqual([1, expect.stringContaining('the target chooses instances by their tags')]);
+    expect(run(out)).toEqual([]);
+  });
+
   it('names bucket and partition as that part of AWS does', async () => {
     const target = { bucket: 'object.spec.bucket', region: "'us-gov-west-1'", account: `'${ACCOUNT}'` };
     rule({ target });

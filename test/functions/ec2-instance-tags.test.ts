@@ -1,0 +1,146 @@
+/*
+ * The handler ec2-instance with a target of tags: which instances it takes for the object's, and that each proves so for
+ * itself. Against scripted answers of EC2, through the real SDK client.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ec2Instance } from '../../functions/handlers/ec2-instance.ts';
+import { instances, type Reply, type ScriptedAws, type Seen, startScriptedAws } from '../support/scripted-aws.ts';
+import { done, parametersOf } from '../support/scripted-ec2.ts';
+import { ACCOUNT, REGION } from './fixtures.ts';
+import { OWNED, type RunChanges, runOnce, useNoCredentials } from './runs.ts';
+
+let aws: ScriptedAws;
+const place = { region: REGION, account: ACCOUNT };
+const run = (changes: RunChanges = {}) =>
+  runOnce(ec2Instance, { ...place, tags: ['team=a', 'role=worker=1'] }, aws.endpoint, {
+    ...{ deletedAgo: 180_000, ...changes },
+  });
+const TAGS = { team: 'a', role: 'worker=1', ...OWNED };
+const idOf = (number: number) => `i-${String(number).padStart(17, '0')}`;
+const one = (
+  number: number,
+  changes: { readonly state?: string; readonly tags?: Readonly<Record<string, string>> } = {},
+) => ({
+  ...{ instanceId: idOf(number), state: 'running', tags: TAGS },
+  ...changes,
+});
+const TERMINATE = 'ec2:TerminateInstances';
+const terminated = () => parametersOf(aws, TERMINATE).map((call) => call['InstanceId.1']);
+
+/** EC2 with these instances: all of them to a look by tags, one to a look by id; terminated at once. */
+function world(...list: readonly ReturnType<typeof one>[]): void {
+  const states = new Map(list.map(({ instanceId, state }) => [instanceId, state]));
+  const now = () => list.map((instance) => ({ ...instance, state: states.get(instance.instanceId) ?? '' }));
+  aws.on('ec2:DescribeInstances', ({ body }: Seen): Reply => {
+    const id = new URLSearchParams(body).get('InstanceId.1');
+    return instances(...now().filter(({ instanceId }) => id === null || instanceId === id));
+  });
+  aws.on(TERMINATE, ({ body }: Seen): Reply => {
+    states.set(new URLSearchParams(body).get('InstanceId.1') ?? '', 'terminated');
+    return done('TerminateInstances');
+  });
+}
+
+beforeAll(async () => {
+  useNoCredentials();
+  aws = await startScriptedAws();
+});
+afterAll(() => aws.close());
+beforeEach(() => aws.reset());
+
+describe('choosing by tags', () => {
+  it('takes down every instance that the tags select, one id per call (C7)', async () => {
+    world(one(1), one(2), one(3));
+    expect(await run()).toEqual({ outcome: 'gone', evidence: 'deleted' });
+    expect(terminated()).toEqual([idOf(1), idOf(2), idOf(3)]);
+    const [first, ...others] = parametersOf(aws, 'ec2:DescribeInstances');
+    expect(first).toMatchObject({
+      ...{ 'Filter.1.Name': 'tag:team', 'Filter.1.Value.1': 'a' },
+      ...{ 'Filter.2.Name': 'tag:role', 'Filter.2.Value.1': 'worker=1' },
+    });
+    expect(others.every((call) => call['InstanceId.1'] !== undefined && call['InstanceId.2'] === undefined)).toBe(true);
+  });
+
+  it.each([
+    ['without the proof of ownership', { team: 'a', role: 'worker=1' }, 'NotOwned'],
+    ['with the keep tag', { ...TAGS, 'finalizer-bridge.dev/keep': '' }, 'Kept'],
+    ['in a scaling group', { ...TAGS, 'aws:autoscaling:groupName': 'workers' }, 'InScalingGroup'],
+  ])('touches none when one of them is %s', async (_what, tags, reason) => {
+    world(one(1), one(2, { tags }));
+    expect(await run()).toMatchObject({ outcome: 'refused', reason, message: expect.stringContaining(idOf(2)) });
+    expect(terminated()).toEqual([]);
+  });
+
+  it('leaves an instance alone whose tags are no longer those that selected it', async () => {
+    world(one(1), one(2, { tags: { ...OWNED, team: 'b' } }));
+    expect(await run()).toEqual({ outcome: 'gone', evidence: 'deleted' });
+    expect(terminated()).toEqual([idOf(1)]);
+  });
+
+  it('refuses more instances than one object has, before it looks at any', async () => {
+    world(...Array.from({ length: 21 }, (_, number) => one(number)));
+    expect(await run()).toMatchObject({ outcome: 'refused', reason: 'TooManyInstances' });
+    expect(aws.operations()).toEqual(['ec2:DescribeInstances']);
+  });
+
+  it('follows the pages of a look by tags', async () => {
+    aws.on(
+      'ec2:DescribeInstances',
+      {
+        status: 200,
+        body: '<DescribeInstancesResponse><reservationSet/><nextToken>t</nextToken></DescribeInstancesResponse>',
+      },
+      instances(one(1, { state: 'terminated' })),
+    );
+    expect(await run()).toEqual({ outcome: 'gone', evidence: 'deleted' });
+    expect(parametersOf(aws, 'ec2:DescribeInstances')[1]).toMatchObject({ NextToken: 't' });
+  });
+
+  it('needs tags as the proof of ownership: without one it would take down whatever carries the tags', async () => {
+    world(one(1));
+    expect(await run({ ownership: { none: true } })).toMatchObject({ outcome: 'refused', reason: 'OwnershipNeeded' });
+    expect(aws.operations()).toEqual([]);
+  });
+
+  it('has each found id pass the allow-list as well', async () => {
+    world(one(1), one(2));
+    const names = ['tag:*', idOf(1)];
+    expect(await run({ names })).toMatchObject({ reason: 'NameNotAllowed', message: expect.stringContaining(idOf(2)) });
+    expect(terminated()).toEqual([]);
+  });
+
+  it('goes on with the others while one is pending, and says gone when all are', async () => {
+    world(one(1, { state: 'shutting-down' }), one(2));
+    expect(await run()).toMatchObject({ outcome: 'pending', message: expect.stringContaining(idOf(1)) });
+    expect(terminated()).toEqual([idOf(2)]);
+  });
+
+  it('believes that nothing carries the tags only after a while (C15)', async () => {
+    world();
+    expect(await run({ deletedAgo: 60_000 })).toMatchObject({ outcome: 'pending', reason: 'NotFoundYet' });
+    expect(await run()).toEqual({ outcome: 'gone', evidence: 'absent' });
+  });
+});
+
+describe('the target', () => {
+  it('has the tags compared with the allow-list, each as a name of its own', () => {
+    const prepared = ec2Instance.prepare({ ...place, tags: ['team=a', 'role=b'] }, {});
+    expect(prepared).toMatchObject({ identity: { names: ['tag:team=a', 'tag:role=b'] } });
+  });
+
+  it.each([
+    ['no tag', { tags: [] }],
+    ['neither id nor tags', {}],
+    ['both', { tags: ['team=a'], instanceId: idOf(1) }],
+    ['a wildcard', { tags: ['team=*'] }],
+    ['a wildcard for one letter', { tags: ['team=?'] }],
+    ['an escape', { tags: ['team=\\a'] }],
+    ['a wildcard as the key', { tags: ['*=a'] }],
+    ['an empty value', { tags: ['team='] }],
+    ['an empty key', { tags: ['=a'] }],
+    ['a key alone', { tags: ['team'] }],
+    ['too many', { tags: Array.from({ length: 11 }, (_, index) => `k${index}=a`) }],
+  ])('is refused with %s (C12)', (_what, names) => {
+    expect(ec2Instance.prepare({ ...place, ...names }, {})).toMatchObject({ ok: false, reason: 'InvalidTarget' });
+  });
+});
