@@ -12,7 +12,8 @@ export interface ServedKind extends KindRef {
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly namespaced: boolean;
-  readonly listable: boolean;
+  /** Its objects can be found and written to, so they may carry entries: it serves `list` and `patch`. */
+  readonly holdable: boolean;
 }
 
 /** All that is served, and the groups whose own server does not answer: nobody can tell what is in them. */
@@ -109,14 +110,18 @@ function aggregatedKinds(body: unknown): Discovery | undefined {
     const kinds = versions.flatMap(({ version, resources = [] }) =>
       resources.map(({ resource, responseKind, scope, singularResource, shortNames = [], verbs = [] }): ServedKind => {
         const names = { kind: responseKind?.kind ?? '', singular: singularResource ?? '', shortNames };
-        const listable = verbs.includes('list');
-        return { group, version, resource, ...names, namespaced: scope === 'Namespaced', listable };
+        const holdable = isHoldable(verbs);
+        return { group, version, resource, ...names, namespaced: scope === 'Namespaced', holdable };
       }),
     );
     const isAway = versions.some(({ freshness, resources = [] }) => freshness === 'Stale' && resources.length === 0);
     return { kinds: firstOfEach(kinds), unreachable: isAway ? [group] : [] };
   });
   return joined(groups);
+}
+
+function isHoldable(verbs: readonly string[]): boolean {
+  return verbs.includes('list') && verbs.includes('patch');
 }
 
 /** Versions come in the order of preference; a resource counts in the first that has it. */
@@ -158,7 +163,7 @@ async function legacyKinds(
     .filter(({ name }) => !name.includes('/'))
     .map(({ name, kind, namespaced, singularName = '', shortNames = [], verbs = [] }) => ({
       ...{ group, version, resource: name, kind, namespaced, shortNames },
-      ...{ singular: singularName, listable: verbs.includes('list') },
+      ...{ singular: singularName, holdable: isHoldable(verbs) },
     }));
 }
 

@@ -23,7 +23,7 @@ import {
 import { handsOf } from './drain/rule-drain.ts';
 import { type DrainOptions, runDrain, type Survey, survey } from './drain/run.ts';
 import { print } from './print.ts';
-import { commandOf, printable } from './shell.ts';
+import { commandOf } from './shell.ts';
 
 const TIMEOUT_MS = 15 * 60_000;
 
@@ -83,7 +83,7 @@ async function run(context: Context, options: Options): Promise<Exit> {
   };
   const sight = new BridgeSight({ cluster: context.cluster, clock: context.clock, said: saidOf(options) });
   const { releaseHeld: release, rule: names, timeout } = options;
-  const draining: DrainOptions = { names, release, timeout, sight, say: (line) => context.err(printable(line)) };
+  const draining: DrainOptions = { names, release, timeout, sight, say: context.err };
   const found = await survey(world, draining);
   const planned = await planOf(world, found);
   const missing = names.filter((name) => !planned.some(({ rule }) => rule === name));

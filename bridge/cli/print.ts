@@ -33,7 +33,8 @@ export function print({ format, out }: Pick<Context, 'format' | 'out'>, { data, 
 /** Lines of a table with its columns aligned, two blanks apart, as kubectl prints them. */
 export function table(columns: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   const all = [columns, ...rows];
-  const widths = columns.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));
+  // A call cannot have as many arguments as there may be rows.
+  const widths = columns.map((_, at) => all.reduce((width, row) => Math.max(width, (row[at] ?? '').length), 0));
   return all.map((row) =>
     row
       .map((cell, at) => cell.padEnd(widths[at] ?? 0))

@@ -6,9 +6,9 @@ import { Command as Commander, CommanderError, InvalidArgumentError, Option } fr
 import * as z from 'zod/mini';
 import { parseDuration } from '../duration.ts';
 import type { Clock } from '../ports.ts';
-import { type Command, type Context, EXIT, type Exit, FORMATS, type Terminal, type World } from './command.ts';
+import { type Command, type Context, EXIT, type Exit, FORMATS, misused, type Terminal, type World } from './command.ts';
 import { explainFailure } from './failure-words.ts';
-import { quoted } from './shell.ts';
+import { printable, quoted } from './shell.ts';
 
 /** The global flags, decoded. `requestTimeout` in ms, 0 for none. */
 export type Flags = z.output<typeof flagsSchema>;
@@ -39,9 +39,9 @@ export interface ProgramOptions {
 
 /** Runs one command line, without the words that started it; resolves to the exit code and never throws. */
 export async function runProgram(argv: readonly string[], options: ProgramOptions): Promise<Exit> {
-  const { terminal } = options;
+  const terminal = plain(options.terminal);
   let exit: Exit = EXIT.ok;
-  const program = programOf(options, (code) => {
+  const program = programOf({ ...options, terminal }, (code) => {
     exit = code;
   });
   try {
@@ -54,6 +54,15 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
     terminal.err(`error: ${failure.message}`);
     return failure.exit;
   }
+}
+
+/** Whatever objects and servers say is no more than text on one line; data is printed by print.ts. */
+function plain(terminal: Terminal): Terminal {
+  return {
+    ...terminal,
+    err: (line) => terminal.err(printable(line)),
+    ask: (question) => terminal.ask(printable(question)),
+  };
 }
 
 function programOf(options: ProgramOptions, finish: (exit: Exit) => void): Commander {
@@ -82,11 +91,20 @@ function programOf(options: ProgramOptions, finish: (exit: Exit) => void): Comma
 
 async function runCommand(command: Command, commander: Commander, options: ProgramOptions): Promise<Exit> {
   const flags = z.parse(flagsSchema, commander.optsWithGlobals());
+  mustSaySomething(flags);
   const { terminal, clock } = options;
   const kubectlFlags = connectionFlags(flags);
   const words = { self: options.name + kubectlFlags, kubectlFlags, format: flags.output };
   const context: Context = { ...options.connect(flags, clock), ...terminal, ...words, clock };
   return await command.run(context, commander.processedArgs.flat().filter(isText), commander.opts());
+}
+
+/** A flag of a script whose variable is not set must not mean some other place. */
+function mustSaySomething(flags: Flags): void {
+  for (const [flag, value] of Object.entries(flags)) {
+    const isEmpty = value === '' || (Array.isArray(value) && value.includes(''));
+    if (isEmpty) throw misused(`--${flag.replace('asGroup', 'as-group')} is empty: name one, or leave the flag out`);
+  }
 }
 
 /** What is printed to be pasted must never reach another cluster. */
@@ -127,5 +145,7 @@ function timeoutOf(text: string): number {
 
 /** Commander ends its texts with a line end, the terminal ends lines itself. */
 function lineWise(write: (line: string) => void): (text: string) => void {
-  return (text) => write(text.replace(/\n$/, ''));
+  return (text) => {
+    for (const line of text.replace(/\n$/, '').split('\n')) write(line);
+  };
 }

@@ -11,7 +11,7 @@ import { type Context, defineCommand, EXIT, Failure, misused } from './command.t
 import { print } from './print.ts';
 import { type RuleSight, readRule } from './rule-sight.ts';
 import { sayWord } from './say.ts';
-import { isPrintable, printable } from './shell.ts';
+import { isPrintable } from './shell.ts';
 import {
   beganOf,
   type Entry,
@@ -131,7 +131,7 @@ function warn({ err }: Context, { name }: Subject, { rule, by, leaves, isLive }:
     );
     return;
   }
-  const what = leaves === undefined ? 'the outside resource, whichever it is,' : printable(targetWords(leaves));
+  const what = leaves === undefined ? 'the outside resource, whichever it is,' : targetWords(leaves);
   err(`${name}: after a release under rule ${rule} nobody takes down ${what}`);
   if (by === undefined) err('--now: a request that was sent may still run, and take it down after the object is gone.');
 }

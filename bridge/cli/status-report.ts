@@ -89,7 +89,7 @@ function kindsOf(rules: readonly RuleSeen[]) {
 async function otherKinds({ catalogue }: Context, seen: readonly Carriers[]): Promise<readonly ServedKind[]> {
   const names = new Set([TEARDOWN_RULES, ...seen.map(({ kind }) => kind)].map(kindName));
   const kinds = await catalogue.kinds();
-  return kinds.filter((kind) => kind.listable && !isRefusedKind(kind) && !names.has(kindName(kind)));
+  return kinds.filter((kind) => kind.holdable && !isRefusedKind(kind) && !names.has(kindName(kind)));
 }
 
 function reportOf(seen: RuleSeen, carriers: readonly Carriers[], now: number): RuleReport {

@@ -17,9 +17,9 @@ import { ManualClock } from './manual-clock.ts';
 
 /** What the fake API server says it serves. */
 export const SERVED: readonly ServedKind[] = [
-  { ...CONFIG_MAPS, kind: 'ConfigMap', singular: 'configmap', shortNames: ['cm'], namespaced: true, listable: true },
-  { ...BUCKETS, kind: 'Bucket', singular: 'bucket', shortNames: ['bkt'], namespaced: true, listable: true },
-  { ...VOLUMES, kind: 'Volume', singular: 'volume', shortNames: [], namespaced: false, listable: true },
+  { ...CONFIG_MAPS, kind: 'ConfigMap', singular: 'configmap', shortNames: ['cm'], namespaced: true, holdable: true },
+  { ...BUCKETS, kind: 'Bucket', singular: 'bucket', shortNames: ['bkt'], namespaced: true, holdable: true },
+  { ...VOLUMES, kind: 'Volume', singular: 'volume', shortNames: [], namespaced: false, holdable: true },
   {
     group: '',
     version: 'v1',
@@ -28,7 +28,7 @@ export const SERVED: readonly ServedKind[] = [
     singular: 'namespace',
     shortNames: ['ns'],
     namespaced: false,
-    listable: true,
+    holdable: true,
   },
   {
     ...TEARDOWN_RULES,
@@ -36,7 +36,7 @@ export const SERVED: readonly ServedKind[] = [
     singular: 'teardownrule',
     shortNames: ['tdr'],
     namespaced: false,
-    listable: true,
+    holdable: true,
   },
 ];
 

@@ -18,7 +18,7 @@ import { ruleSpec } from './rule-objects.ts';
 
 const names = (kind: string, namespaced = true) => ({
   ...{ kind, singular: kind.toLowerCase(), namespaced },
-  ...{ shortNames: [], listable: true },
+  ...{ shortNames: [], holdable: true },
 });
 /** What the fake API server serves. */
 const SERVED: readonly ServedKind[] = [

@@ -3,7 +3,6 @@
  * Called by drain.ts and run.ts. Nothing is read here.
  */
 import type { Release } from '../../words.ts';
-import { printable } from '../shell.ts';
 import { timeOf } from '../times.ts';
 import type { BridgeState } from './bridge-sight.ts';
 import type { Blocker, DrainEnd, Left } from './step.ts';
@@ -89,7 +88,7 @@ export function endLines(
 export function nextLine({ left }: DrainEnd, line: string, release: Release): string {
   const waits = left.flatMap(({ step }) => (step.state === 'blocked' ? (step.readyAt ?? []) : []));
   if (release !== 'none' && waits.length > 0) {
-    return `${line} --release-held after ${timeOf(Math.max(...waits))}, or --release-held=now if a teardown may still happen`;
+    return `${line} --release-held after ${timeOf(waits.reduce((last, at) => Math.max(last, at)))}, or --release-held=now if a teardown may still happen`;
   }
   const isHeld = left.some(isHeldUp);
   return isHeld && release === 'none'
@@ -122,7 +121,7 @@ export function endData(ended: Ended, next: string) {
 
 function objectLines(blockers: readonly Blocker[]): readonly string[] {
   const named = blockers.slice(0, NAMED_MAX).map(({ carrier, reason, message, target }) => {
-    return printable(`${nameOfCarrier(carrier)}: ${reason}: ${message}${target === undefined ? '' : `; ${target}`}`);
+    return `${nameOfCarrier(carrier)}: ${reason}: ${message}${target === undefined ? '' : `; ${target}`}`;
   });
   const more = blockers.length - named.length;
   return more > 0 ? [...named, `and ${more} more`] : named;

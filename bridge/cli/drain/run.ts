@@ -124,7 +124,9 @@ class Drain {
         this.#dueAt.set(name, clock.monotonic() + step.nextIn);
       }
     }
-    return Math.min(...[...this.#left.keys()].map((name) => (this.#dueAt.get(name) ?? 0) - clock.monotonic()));
+    let next = Number.POSITIVE_INFINITY;
+    for (const name of this.#left.keys()) next = Math.min(next, this.#dueAt.get(name) ?? 0);
+    return next - clock.monotonic();
   }
 
   #begin(name: string): void {

@@ -1,6 +1,6 @@
 /*
  * Looks through kinds for objects that carry an entry of ours: metadata only, page by page, a few kinds at once. A sweep
- * goes over every kind that can be listed, since a rule may be gone and its objects anywhere (K26, K33); a count goes over
+ * goes over every kind that can be listed and patched, since a rule may be gone and its objects anywhere (K26, K33); a count goes over
  * the kinds of one rule. Called by run.ts.
  */
 import { rulesHolding } from '../../finalizer.ts';
@@ -14,6 +14,8 @@ import type { DrainWorld } from './api.ts';
 import { atOnce } from './at-once.ts';
 
 const KINDS_AT_ONCE = 4;
+/** Characters. */
+const WHY_MAX = 200;
 
 /** An object that carries an entry. */
 export interface Carrier {
@@ -37,7 +39,7 @@ export interface Swept {
 /** Looks through every kind that rules may hold. Throws ApiError when not even the kinds can be told. */
 export async function sweep(world: DrainWorld): Promise<Swept & { readonly discovery: Discovery }> {
   const discovery = await world.discover();
-  const kinds = discovery.kinds.filter((kind) => kind.listable && !isRefusedKind(kind));
+  const kinds = discovery.kinds.filter((kind) => kind.holdable && !isRefusedKind(kind));
   const swept = await lookThrough(world, kinds);
   const groups = discovery.unreachable.map((what) => ({ what, why: 'its API server does not answer' }));
   return { ...swept, unseen: [...groups, ...swept.unseen], discovery };
@@ -57,11 +59,17 @@ export async function lookThrough(world: Pick<DrainWorld, 'cluster'>, kinds: rea
       });
       if (listed === 'forbidden') unseen.push({ what: kindName(kind), why: 'may not be listed' });
     } catch (error) {
-      unseen.push({ what: kindName(kind), why: explain(error) });
+      unseen.push({ what: kindName(kind), why: shortly(error) });
     }
   };
   await atOnce(KINDS_AT_ONCE, [...new Map(kinds.map((kind) => [kindKey(kind), kind])).values()], look);
   return { carriers: new Map([...found].map(([rule, byUid]) => [rule, [...byUid.values()]])), unseen };
+}
+
+/** One line: an answer that does not read can have a page of faults. */
+function shortly(error: unknown): string {
+  const words = explain(error).replaceAll(/\s+/g, ' ');
+  return words.length <= WHY_MAX ? words : `${words.slice(0, WHY_MAX - 1)}…`;
 }
 
 /** Where an object stands. */

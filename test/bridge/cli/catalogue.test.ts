@@ -24,7 +24,7 @@ function httpOver(answers: Readonly<Record<string, unknown>>) {
 }
 
 const entry = (resource: string, kind: string, scope = 'Namespaced') => ({
-  ...{ resource, scope, responseKind: { group: '', version: '', kind }, verbs: ['get', 'list'] },
+  ...{ resource, scope, responseKind: { group: '', version: '', kind }, verbs: ['get', 'list', 'patch'] },
   ...{ singularResource: kind.toLowerCase(), shortNames: [resource.slice(0, 2)] },
 });
 const aggregated = (items: readonly unknown[]) => ({
@@ -37,7 +37,7 @@ const aggregated = (items: readonly unknown[]) => ({
 describe('a word for a kind', () => {
   const pods: ServedKind = {
     ...{ group: 'metrics.k8s.io', version: 'v1beta1', resource: 'configmaps', kind: 'MetricMap' },
-    ...{ singular: '', shortNames: [], namespaced: true, listable: true },
+    ...{ singular: '', shortNames: [], namespaced: true, holdable: true },
   };
   const kinds = [...SERVED, pods];
 
@@ -92,7 +92,7 @@ describe('discovery', () => {
         kind: 'Pod',
         singular: 'pod',
         shortNames: ['po'],
-        ...{ namespaced: true, listable: true },
+        ...{ namespaced: true, holdable: true },
       },
       expect.objectContaining({ group: 'apps', version: 'v2', resource: 'things', namespaced: false }),
       expect.objectContaining({ group: 'apps', version: 'v1', resource: 'olds' }),
@@ -101,6 +101,17 @@ describe('discovery', () => {
     expect(calls.map(({ path }) => path)).toEqual(['/api', '/apis']);
     // What the version that is away has besides, nobody can tell.
     expect((await discover(http)).unreachable).toEqual(['apps']);
+  });
+
+  it('tells kinds whose objects may carry an entry from those that are only listed, as component statuses are', async () => {
+    const statuses = { resource: 'componentstatuses', scope: 'Cluster', verbs: ['get', 'list'] };
+    const versions = [{ version: 'v1', resources: [statuses, entry('pods', 'Pod')] }];
+    const { http } = httpOver({ '/api': aggregated([{ metadata: {}, versions }]), '/apis': aggregated([]) });
+    const { kinds } = await discover(http);
+    expect(kinds.map(({ resource, holdable }) => [resource, holdable])).toEqual([
+      ['componentstatuses', false],
+      ['pods', true],
+    ]);
   });
 
   it('asks group by group where it is not, and names a group whose server is away', async () => {

@@ -102,6 +102,18 @@ describe('what cannot be looked at', () => {
     expect(running.end).toEqual({ left: [], unseen: [{ what: 'configmaps', why: 'may not be listed' }] });
   });
 
+  it('is said shortly, on one line', async () => {
+    const begun = scene();
+    begun.cluster.before = ({ verb, name }) => {
+      if (verb === 'list' && name === 'configmaps')
+        throw new Error(`decoding:\n${'[{ "expected": "string" }]\n'.repeat(100)}`);
+    };
+    const running = begun.start();
+    await begun.clock.advance(3 * SETTLE_MS);
+    const [unseen] = running.end?.unseen ?? [];
+    expect(unseen?.why).toMatch(/^decoding: [^\n]{1,190}…$/);
+  });
+
   it('keeps nobody from freeing what is seen, once somebody let the rule go', async () => {
     const begun = new DrainScene();
     begun.rule();

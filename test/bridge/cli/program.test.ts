@@ -126,6 +126,40 @@ describe('what the API server refuses', () => {
   });
 });
 
+describe('an empty value', () => {
+  it.each([
+    [['-n', ''], '--namespace is empty'],
+    [['--namespace='], '--namespace is empty'],
+    [['--context', ''], '--context is empty'],
+    [['--as', 'me', '--as-group', ''], '--as-group is empty'],
+  ])('of a flag, as in %j, is refused with nobody connected', async (words, said) => {
+    const line = lineWith(() => {});
+    expect(await line.run('try a', ...words)).toMatchObject({ exit: 2, err: expect.stringContaining(said) });
+    expect(line.flags).toBeUndefined();
+  });
+});
+
+describe('words', () => {
+  const EVIL = '\u001b]0;pwned\u0007\u001b[2J\n\u202eerror: all is well';
+  const PLAIN = '\ufffd]0;pwned\ufffd\ufffd[2J \ufffderror: all is well';
+
+  it('that come from objects are text on one line, in what is said, asked and failed with', async () => {
+    const line = lineWith(async ({ err, ask }) => {
+      err(EVIL);
+      await ask(EVIL);
+      throw new Failure(EVIL);
+    });
+    line.answers = ['yes'];
+    expect(await line.run('try a')).toEqual({ exit: 1, out: '', err: `${PLAIN}\nerror: ${PLAIN}` });
+    expect(line.questions).toEqual([PLAIN]);
+  });
+
+  it('of data for people are so too', async () => {
+    const line = lineWith((context) => print(context, { data: {}, lines: table(['NAME'], [[EVIL]]) }));
+    expect((await line.run('try a')).out).toBe(`NAME\n${PLAIN}`);
+  });
+});
+
 describe('data', () => {
   const shown = { data: { name: 'logs', since: undefined, held: ['a'] }, lines: ['NAME', 'logs'] };
   const line = lineWith((context) => print(context, shown));
@@ -134,6 +168,10 @@ describe('data', () => {
     expect((await line.run('try a')).out).toBe('NAME\nlogs');
     expect(JSON.parse((await line.run('try a -o json')).out)).toEqual({ name: 'logs', held: ['a'] });
     expect((await line.run('try a -o yaml')).out).toBe('name: logs\nheld:\n  - a');
+  });
+
+  it('in a table may have more rows than a call has arguments', () => {
+    expect(table(['NAME'], new Array(500_000).fill(['x']))).toHaveLength(500_001);
   });
 
   it('in a table has its columns aligned and no blanks at the ends', () => {
