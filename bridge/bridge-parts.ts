@@ -86,7 +86,7 @@ export function assemble(options: BridgeOptions): Parts {
   };
   const namespaces = new Namespaces({ cluster, clock, random, metrics, log }, relistSelected);
   const isMatched = namespaces.isMatched.bind(namespaces);
-  const ruleOf = (name: string) => rules.named(name);
+  const ruleOf = (name: string, kind: KindRef) => rules.namedFor(name, kind);
   const claims = new Claims({ cluster, lease, metrics, ruleOf, isMatched, add: (key) => claiming.add(key) });
   const reach = reachOf(options, { pendings, finished, forget: (key) => work.forget(key) });
   const laneOf = (key: string) => key.slice(key.indexOf('/') + 1);

@@ -25,7 +25,8 @@ export interface ClaimsOptions {
   readonly cluster: Cluster;
   readonly lease: Lease;
   readonly metrics: Metrics;
-  ruleOf(name: string): Rule | undefined;
+  /** The rule of that name, if it is one for that kind. */
+  ruleOf(name: string, kind: KindRef): Rule | undefined;
   /** Whether a rule selects a live object; undefined when that is not known yet. */
   isMatched(rule: Rule, meta: ObjectMeta): boolean | undefined;
   add(key: string): void;
@@ -81,9 +82,10 @@ export class Claims {
   }
 
   /** What is still to be done, judged by the object and the rule as they are now. */
-  #operations({ meta, rule: { name, entry }, change }: Claim): readonly PatchOperation[] | undefined {
-    const rule = this.#options.ruleOf(name);
-    if (rule === undefined || meta.deletionTimestamp !== undefined) return undefined;
+  #operations({ kind, meta, rule: { name, uid, entry }, change }: Claim): readonly PatchOperation[] | undefined {
+    const rule = this.#options.ruleOf(name, kind);
+    // Another rule that has come by the name since never asked for this.
+    if (rule?.uid !== uid || meta.deletionTimestamp !== undefined) return undefined;
     const isMatched = rule.isWithdrawn === true ? false : this.#options.isMatched(rule, meta);
     if (change === 'add') return isMatched === true ? addEntry(meta, entry) : undefined;
     return isMatched === false && hasEntry(meta, entry) ? removeEntry(meta, entry) : undefined;

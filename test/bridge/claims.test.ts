@@ -9,6 +9,7 @@ import { ApiError } from '../../bridge/ports.ts';
 import type { Rule } from '../../bridge/rule.ts';
 import { BUCKETS, counts, ENTRY, metaOf, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { FakeCluster, type NewObject } from '../support/fake-cluster.ts';
+import { VOLUMES } from '../support/fake-kinds.ts';
 
 const KEY = `claim:uid-logs/${RULE}`;
 const selecting = (unmatched: Rule['unmatched'] = 'Keep') =>
@@ -23,7 +24,8 @@ function bench(object: Partial<NewObject>, { rule = selecting(), inForce = rule 
   const added: string[] = [];
   const claims = new Claims({
     ...{ cluster, metrics, lease: { holds: () => state.holds } },
-    ruleOf: (name) => (state.rule?.name === name ? state.rule : undefined),
+    ruleOf: (name, { resource }) =>
+      state.rule?.name === name && state.rule.match.resource === resource ? state.rule : undefined,
     isMatched: (ruled, { labels: worn = {} }) => ruled.matches(worn),
     add: (key) => void added.push(key),
   });
@@ -89,6 +91,25 @@ describe('a claim', () => {
     await claims.run(KEY);
     expect(cluster.calls).toEqual([]);
   });
+
+  it.each(['add', 'remove'] as const)(
+    'to %s dies with its rule: another of its name asked for nothing',
+    async (change) => {
+      const finalizers = change === 'add' ? [] : [ENTRY];
+      const worn = change === 'add' ? labels : {};
+      for (const next of [
+        { ...selecting('Release'), uid: 'uid-2' },
+        { ...selecting('Release'), match: VOLUMES },
+      ]) {
+        const { claims, cluster, state, want } = bench({ finalizers, labels: worn }, { rule: selecting('Release') });
+        want(change);
+        state.rule = next;
+        await claims.run(KEY);
+        expect(cluster.calls, JSON.stringify(next.match)).toEqual([]);
+        expect(claims.waiting()).toEqual(new Map());
+      }
+    },
+  );
 
   it('is never made on an object that was already being deleted when it was seen', async () => {
     const rule = selecting();

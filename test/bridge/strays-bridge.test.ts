@@ -3,7 +3,7 @@
  * a rule that has only not been read yet, let go on a word, claimed again when their rule comes back.
  */
 import { describe, expect, it } from 'vitest';
-import type { KindRef } from '../../bridge/ports.ts';
+import { ApiError, type KindRef } from '../../bridge/ports.ts';
 import { BUCKETS, counts, RULE } from '../support/bridge-builders.ts';
 import { VOLUMES } from '../support/fake-kinds.ts';
 import { settled } from '../support/manual-clock.ts';
@@ -215,5 +215,25 @@ describe('a rule that has not been read yet', () => {
     expect(strays(second)).toEqual({});
     expect(second.standing('data', 'another')).toBe('Pending Requested');
     expect(second.cluster.events.filter(({ reason }) => reason === 'NoRule' || reason === 'TeardownHeld')).toEqual([]);
+  });
+});
+
+describe('a claim that the API server refuses', () => {
+  it('is not made for another rule of that name that comes for another kind (P10)', async () => {
+    const scene = await RuleScene.start();
+    await scene.apply();
+    await scene.apply({ match: { ...VOLUMES } }, 'volumes-too');
+    scene.cluster.before = ({ verb, name }) => {
+      if (verb === 'patch' && name === 'logs') throw new ApiError('patching', 403);
+    };
+    await scene.create('logs');
+    await scene.clock.advance(MINUTE);
+    scene.forceDelete();
+    await scene.clock.advance(1_000);
+    await scene.apply({ match: { ...VOLUMES } }, RULE, 'uid-new');
+    scene.cluster.before = () => {};
+    await scene.clock.advance(20 * MINUTE);
+    expect(scene.finalizers('logs') ?? []).toEqual([]);
+    await scene.stop();
   });
 });
