@@ -4,7 +4,7 @@
  */
 import type { Births } from './births.ts';
 import type { Claims } from './claims.ts';
-import { entryOf, hasEntry, rulesHolding } from './finalizer.ts';
+import { hasEntry, rulesHolding } from './finalizer.ts';
 import { kindKey } from './kind-key.ts';
 import type { Metrics } from './metrics.ts';
 import { advance, type Finished, newPending, type Pending, pendingKey } from './pending.ts';
@@ -147,9 +147,9 @@ export class Intake implements Sink {
     const known = new Set(this.#options.rulesOf(kind).map(({ name }) => name));
     const strangers = holding.filter((rule) => !known.has(rule)).slice(0, STRANGERS_MAX);
     for (const rule of [...holding.filter((name) => known.has(name)), ...strangers]) this.#holding(kind, meta, rule);
-    for (const rule of this.#rulesWithMemory(kind, meta)) {
-      if (!hasEntry(meta, entryOf(rule))) this.#off(pendingKey(meta.uid, rule));
-    }
+    // Of what it carries nothing can be off; there may be tens of thousands of entries.
+    const carried = new Set(holding);
+    for (const rule of known) if (!carried.has(rule)) this.#off(pendingKey(meta.uid, rule));
   }
 
   #holding(kind: KindRef, meta: ObjectMeta, rule: string): void {

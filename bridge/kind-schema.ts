@@ -85,7 +85,7 @@ function shapesFrom(root: string, schemas: ReadonlyMap<string, unknown>): Readon
     if (shapes.has(name)) continue;
     const shape = shapeOf(schemas.get(name));
     shapes.set(name, shape);
-    open.push(...refsIn(shape));
+    for (const ref of refsIn(shape)) open.push(ref);
   }
   return shapes;
 }

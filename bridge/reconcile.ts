@@ -53,7 +53,7 @@ async function runOnce(reach: Reach, pending: Pending, taken: Settle[]): Promise
   // The watch was faster than the GET: what was read is not what is there.
   if (currentFacts(pending, rule) === undefined) return { kind: 'again' };
   recall(pending, rule);
-  taken.push(...pending.settles.splice(0));
+  for (const settle of pending.settles.splice(0)) taken.push(settle);
   const run: Run = { reach, pending, facts, rule, hasResults: taken.length > 0 };
   hearWords(run);
   const decision = decide(

@@ -57,7 +57,7 @@ export async function rulesReached(
     if (met.has(name)) continue;
     const waiter = await read(name);
     met.set(name, waiter);
-    if (waiter !== undefined && isSameKind(waiter, start)) open.push(...waiter.waitsFor);
+    if (waiter !== undefined && isSameKind(waiter, start)) for (const next of waiter.waitsFor) open.push(next);
   }
   return [...met.values()].filter((waiter) => waiter !== undefined);
 }

@@ -124,7 +124,7 @@ function countsOf(pendings: readonly Pending[]) {
   const held = pendings
     .filter(({ standing }) => standing?.phase === 'Held')
     .sort((left, right) => (left.standing?.since ?? 0) - (right.standing?.since ?? 0));
-  const oldest = Math.min(...pendings.map(beganAt));
+  const oldest = pendings.reduce((least, pending) => Math.min(least, beganAt(pending)), Number.POSITIVE_INFINITY);
   return {
     pending: pendings.length,
     held: held.length,

@@ -34,7 +34,7 @@ export function readRulesFile(text: string, file: string): { rules: readonly Wri
     const items = itemsOf(content.value);
     if (items === undefined)
       faults.push({ path: file, message: 'expected a rule, a list of rules, or rules: with a list' });
-    else rules.push(...items.map((value) => ({ place: file, value })));
+    else for (const value of items) rules.push({ place: file, value });
   }
   if (empty) faults.push({ path: file, message: 'no rules in it' });
   return { rules: rules.map(({ value }, index) => ({ place: `${file}: ${labelOf(value, index)}`, value })), faults };
@@ -64,7 +64,7 @@ function contentOf(
 /** How deep a value is nested, looking no further than is allowed. */
 function depthOf(value: unknown, depth = 0): number {
   if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return depth;
-  return Math.max(depth + 1, ...Object.values(value).map((inner) => depthOf(inner, depth + 1)));
+  return Object.values(value).reduce<number>((most, inner) => Math.max(most, depthOf(inner, depth + 1)), depth + 1);
 }
 
 function itemsOf(value: unknown): readonly unknown[] | undefined {

@@ -46,10 +46,10 @@ export function parseRules(text: string, file: string): ParsedRules {
     const parsed = ruleDocument.safeParse(value, { error: localeError });
     if (parsed.success)
       rules.push(ruleOf({ ...parsed.data.metadata, uid: uidOf(parsed.data.metadata) }, parsed.data.spec));
-    else faults.push(...parsed.error.issues.flatMap((issue) => faultsOfIssue(issue, place)));
+    else for (const issue of parsed.error.issues) faults.push(...faultsOfIssue(issue, place));
   }
-  if (faults.length === 0) faults.push(...faultsOfCircles(rules, file));
-  return faults.length === 0 ? { ok: true, rules } : { ok: false, faults };
+  const all = faults.length === 0 ? faultsOfCircles(rules, file) : faults;
+  return all.length === 0 ? { ok: true, rules } : { ok: false, faults: all };
 }
 
 /** A TeardownRule as the API server has it; `faults` name the fields of its spec. */

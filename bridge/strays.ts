@@ -14,6 +14,8 @@ export const TELL_AFTER_MS = 30_000;
 const TELL_EVERY_MS = 60 * 60_000;
 /** Names that are told apart within one kind: whoever may write an object may give its entries any name. */
 const NAMES_MAX = 20;
+/** Of one object so many are followed, those that a word speaks of first; the next ones when these are off. */
+const NAMES_ON_ONE_MAX = 20;
 const EXAMPLES_MAX = 3;
 /** No rule can have these names. */
 const NAMELESS = '(no name)';
@@ -144,16 +146,17 @@ export class Strays {
     for (const { kind } of [...this.#kinds.values()]) this.forget(kind);
   }
 
-  /** Asked for every live object that a watch shows. */
-  #namesOn(kind: KindRef, { finalizers }: ObjectMeta): readonly string[] {
-    if (finalizers === undefined) return [];
-    const names: string[] = [];
-    for (const entry of finalizers) {
+  /** Asked for every live object that a watch shows; one may have tens of thousands of entries. */
+  #namesOn(kind: KindRef, meta: ObjectMeta): readonly string[] {
+    const names = new Set<string>();
+    for (const entry of meta.finalizers ?? []) {
       if (!entry.startsWith(ENTRY_PREFIX)) continue;
       const name = entry.slice(ENTRY_PREFIX.length);
-      if (!this.#options.hasRule(name, kind) && !names.includes(name)) names.push(name);
+      if (!names.has(name) && !this.#options.hasRule(name, kind)) names.add(name);
     }
-    return names;
+    if (names.size <= NAMES_ON_ONE_MAX) return [...names];
+    const spoken = [...names].filter((name) => releaseWord(meta, name) !== 'none');
+    return [...new Set([...spoken, ...names])].slice(0, NAMES_ON_ONE_MAX);
   }
 
   #put(state: KindState, object: StrayObject, names: readonly string[]): void {

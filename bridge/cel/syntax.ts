@@ -61,7 +61,7 @@ export function walk(root: unknown, visit: (node: Node) => void): void {
       visit(value);
       pending.push(value.args, value.meta.alternate, value.meta.macro);
     } else if (isPlain(value)) {
-      pending.push(...Object.values(value));
+      for (const inner of Object.values(value)) pending.push(inner);
     }
   }
 }

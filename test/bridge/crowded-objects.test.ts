@@ -1,0 +1,90 @@
+/*
+ * Objects and rules with far more of everything than anybody means: an API server takes tens of thousands of finalizers on
+ * one object, and a rule may have more deletions than a call takes arguments. None may hold up the others (P10).
+ */
+import { describe, expect, it } from 'vitest';
+import { updateStatus } from '../../bridge/rule-status.ts';
+import { Strays } from '../../bridge/strays.ts';
+import { statusOf, TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
+import { BUCKETS, deletingMeta, metaOf, pendingOf, RULE } from '../support/bridge-builders.ts';
+import { FakeCluster } from '../support/fake-cluster.ts';
+import { ManualClock, START, stamp } from '../support/manual-clock.ts';
+import { RuleScene } from '../support/rule-scene.ts';
+
+/** More than an API server takes on one object; to compare each with each would take many seconds. */
+const ENTRIES = 50_000;
+const ENOUGH_MS = 3_000;
+const entries = (count: number) => Array.from({ length: count }, (_, at) => `finalizer-bridge.dev/r${at}`);
+
+function bench() {
+  const released: string[] = [];
+  const strays = new Strays({
+    clock: new ManualClock(),
+    areRulesKnown: () => true,
+    hasRule: () => false,
+    release: (_object, rule) => void released.push(rule),
+    tell: () => {},
+  });
+  return { strays, released };
+}
+
+describe('one object with very many entries', () => {
+  it('is seen alive in an instant (P10)', () => {
+    const { strays } = bench();
+    const began = performance.now();
+    strays.see(BUCKETS, metaOf({ finalizers: entries(ENTRIES) }));
+    expect(performance.now() - began).toBeLessThan(ENOUGH_MS);
+    expect(strays.counts()).toHaveLength(20);
+  });
+
+  it('is released by the words on it before it is followed by what else it carries', () => {
+    const { strays, released } = bench();
+    const annotations = { 'release.finalizer-bridge.dev/r900': 'uid-logs', 'release.finalizer-bridge.dev/r3': 'other' };
+    strays.see(BUCKETS, metaOf({ finalizers: entries(1_000), annotations }));
+    expect(released).toEqual(['r900']);
+    expect(strays.counts().map(({ rule }) => rule)).toContain('r900');
+  });
+
+  it('that many words speak of is released a few at a time', () => {
+    const { strays, released } = bench();
+    const words = Array.from(
+      { length: 1_000 },
+      (_, at) => [`release.finalizer-bridge.dev/r${at}`, 'uid-logs'] as const,
+    );
+    strays.see(BUCKETS, metaOf({ finalizers: entries(1_000), annotations: Object.fromEntries(words) }));
+    expect(released).toHaveLength(20);
+  });
+
+  it('is seen being deleted in an instant, and others with it (P10)', async () => {
+    const scene = await RuleScene.start();
+    await scene.apply();
+    await scene.create('logs');
+    await scene.create('crowded', { finalizers: entries(ENTRIES) });
+    const began = performance.now();
+    await scene.delete('crowded');
+    await scene.delete('logs');
+    expect(performance.now() - began).toBeLessThan(ENOUGH_MS);
+    await scene.clock.advance(1_000);
+    expect(scene.requested).toContain('logs');
+    await scene.stop();
+  });
+});
+
+it('counts more deletions of a rule than a call takes arguments (P10)', async () => {
+  const clock = new ManualClock();
+  const cluster = new FakeCluster(() => clock.now());
+  cluster.create({ name: RULE, kind: TEARDOWN_RULES, spec: { match: BUCKETS } });
+  const newest = pendingOf();
+  const oldest = pendingOf({ meta: deletingMeta({ deletionTimestamp: stamp(START - 60_000) }) });
+  const pendings = [oldest, ...Array.from({ length: 200_000 }, () => newest)];
+  await updateStatus(
+    { cluster, clock, writtenAt: new Map(), isWatching: () => true, pendings: () => pendings },
+    RULE,
+    [],
+  );
+  const rule = cluster.peek(RULE, TEARDOWN_RULES);
+  expect(rule === undefined ? undefined : statusOf(rule)).toMatchObject({
+    pending: 200_001,
+    oldestPendingTime: new Date(START - 60_000).toISOString(),
+  });
+});
