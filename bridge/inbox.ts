@@ -175,7 +175,9 @@ function take(options: InboxOptions, pending: Pending, { data }: Result): Dispos
       return takeGone(pending, { uid: data.object.uid, target, rule, expires: Date.parse(expires), ...result }, now);
     case 'pending': {
       if (isSuperseded(pending, data)) return 'Stale';
-      if (result.progress !== undefined) remember(pending, { target, rule, requested: true, started: true });
+      // Whoever reports a dead letter has begun nothing.
+      if (result.progress !== undefined && result.reason !== DEAD_LETTERED)
+        remember(pending, { target, rule, requested: true, started: true });
       const message = [result.message, result.progress].filter((text) => text !== undefined).join('; ');
       pending.progress = { reason: result.reason, message: message || 'in progress' };
       return 'Pending';

@@ -3,7 +3,7 @@
  * What the next process must know is written down first: a person's retry, and a second pair of digests in one deletion
  * (trap V8); then the request is remembered as possibly sent, and only then handed to the outbox.
  */
-import { encodeRequest, MESSAGE_MAX_BYTES, makeRequest, type Request, utf8Bytes } from './contract.ts';
+import { DEAD_LETTERED, encodeRequest, MESSAGE_MAX_BYTES, makeRequest, type Request, utf8Bytes } from './contract.ts';
 import type { Decision } from './decide.ts';
 import type { Sent } from './observation.ts';
 import { type Pending, remember } from './pending.ts';
@@ -99,6 +99,8 @@ async function send(run: Run, { body, decision, pair }: Sending): Promise<Step> 
       reach.metrics.requests.inc({ rule: pending.rule });
       pending.firstPublished ??= sent.at;
       pending.refusal = undefined;
+      // Another request is out: what was said of the one before that was given up is over.
+      if (pending.progress?.reason === DEAD_LETTERED) pending.progress = undefined;
       // With the request noted the next look decides to wait, and says so where people look.
       return { kind: 'again' };
     default:

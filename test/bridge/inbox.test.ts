@@ -98,7 +98,8 @@ describe('a result', () => {
 describe('a message that is not to be believed', () => {
   const other = requestOf({ cluster: { uid: 'another-cluster' } });
   const other2 = requestOf({ handler: 'ec2-instance' });
-  const deadLettered: Outcome = { outcome: 'pending', reason: 'DeadLettered', message: 'given up' };
+  const progress = 'never to be believed';
+  const deadLettered: Outcome = { outcome: 'pending', reason: 'DeadLettered', message: 'given up', progress };
 
   it.each([
     ['sent by somebody else (Q11)', messageOf(request, gone, { sender: 'AIDASOMEBODY' }), 'WrongSender'],
@@ -165,8 +166,9 @@ describe('a message that is not to be believed', () => {
     const bench = new InboxBench();
     const letter = messageOf(request, deadLettered, { sender: `${DEAD_LETTER_SENDER}:dead-letters` });
     expect(await bench.settle(true, letter)).toEqual(['m-1']);
-    expect(bench.pending.progress).toEqual({ reason: 'DeadLettered', message: 'given up' });
+    expect(bench.pending.progress).toEqual({ reason: 'DeadLettered', message: `given up; ${progress}` });
     expect(await counts(bench.metrics.deadLetters)).toEqual({ [RULE]: 1 });
+    expect(bench.pending.seen).toMatchObject([{ requested: true, started: false }]);
   });
 
   it('would have been believed from the right function', async () => {

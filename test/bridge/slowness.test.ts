@@ -144,4 +144,5 @@ it('says on the object that its request is a dead letter, and sends another one 
   expect(scene.record()).toMatchObject({ phase: 'Pending', reason: 'DeadLettered', message: deadLettered.message });
   await scene.clock.advance(60 * 60_000);
   expect(scene.requests.map(({ data }) => data.attempt)).toEqual([0, 1]);
+  expect(scene.standing()).toBe('Pending Requested');
 });

@@ -170,8 +170,8 @@ export const mutations: readonly Mutation[] = [
   {
     what: 'forgets that a deletion was seen to begin',
     file: 'bridge/inbox.ts',
-    from: 'if (result.progress !== undefined) remember(',
-    to: 'if (result.progress === undefined) remember(',
+    from: 'if (result.progress !== undefined && result.reason',
+    to: 'if (result.progress === undefined && result.reason',
     caughtBy: 'V16',
   },
   {
