@@ -5,7 +5,7 @@
  */
 import * as z from 'zod/mini';
 import type { Evaluation, Rule } from '../rule.ts';
-import { type Context, defineCommand, EXIT, Failure } from './command.ts';
+import { type Context, defineCommand, EXIT, Failure, misused } from './command.ts';
 import { print } from './print.ts';
 import { isFor, readRule, readRules } from './rule-sight.ts';
 import { isPrintable } from './shell.ts';
@@ -27,6 +27,9 @@ export interface Adoption {
   /** What is not as the rule says. */
   readonly note?: string | undefined;
 }
+
+/** Each is looked up. */
+const RULES_MAX = 50;
 
 export const adopt = defineCommand({
   name: 'adopt',
@@ -52,6 +55,8 @@ export const adopt = defineCommand({
 
 async function rulesFor(context: Context, subject: Subject, wanted: string | undefined): Promise<readonly Rule[]> {
   const names = wanted === undefined ? entriesOf(subject) : [wanted];
+  if (names.length > RULES_MAX)
+    throw misused(`${names.length} rules hold ${subject.name}; say which is meant by --rule`);
   if (names.length > 0) return await Promise.all(names.map((name) => namedRule(context, name, subject)));
   const { kind, object, name } = subject;
   const { labels = {} } = object.metadata;

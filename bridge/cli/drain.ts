@@ -16,12 +16,14 @@ import {
   endLines,
   isClean,
   missingLines,
+  NAMED_MAX,
   nextLine,
   type Planned,
   planLines,
 } from './drain/report.ts';
 import { handsOf } from './drain/rule-drain.ts';
 import { type DrainOptions, runDrain, type Survey, survey } from './drain/run.ts';
+import { fewOf } from './few.ts';
 import { print } from './print.ts';
 import { commandOf } from './shell.ts';
 
@@ -103,7 +105,7 @@ function end(context: Context, ended: Ended, { rule, releaseHeld }: Options): Ex
 async function planOf(world: DrainWorld, { rules, swept, bridge }: Survey): Promise<readonly Planned[]> {
   const names = [...new Set([...rules.keys(), ...swept.carriers.keys()])].sort();
   return await Promise.all(
-    names.map(async (name) => {
+    names.map(async (name, at) => {
       const rule = rules.get(name);
       const carriers = swept.carriers.get(name) ?? [];
       const deleting = carriers.filter(({ meta }) => meta.deletionTimestamp !== undefined);
@@ -112,7 +114,7 @@ async function planOf(world: DrainWorld, { rules, swept, bridge }: Survey): Prom
       const held = standings.flatMap(({ isHeld, blocker }) => (isHeld ? [blocker] : []));
       return {
         ...{ rule: name, hasRule: rule !== undefined, live: carriers.length - deleting.length },
-        ...{ deleting: deleting.length, held: await withTargets(world, rule?.rule, held) },
+        ...{ deleting: deleting.length, held: at < NAMED_MAX ? await withTargets(world, rule?.rule, held) : held },
       };
     }),
   );
@@ -122,7 +124,7 @@ async function confirm({ isTty, ask }: Context, { yes, releaseHeld }: Options, p
   if (yes) return;
   if (!isTty) throw misused('drain takes rules away: say --yes where nobody can be asked');
   const giving = releaseHeld === 'none' ? '' : ', and give up the teardown of everything that is or becomes held';
-  const answer = await ask(`Take away ${planned.map(({ rule }) => rule).join(', ')}${giving}? (yes/no) `);
+  const answer = await ask(`Take away ${fewOf(planned.map(({ rule }) => rule))}${giving}? (yes/no) `);
   if (answer !== 'yes') throw misused('not confirmed, nothing was done');
 }
 

@@ -17,13 +17,15 @@ export interface Explained {
   /** When the deletion was asked for. */
   readonly deletedAt?: string;
   readonly entries: readonly EntryFacts[];
+  /** How many of our entries there are besides; nothing was looked up about them. */
+  readonly moreEntries: number;
   readonly others: readonly OtherFinalizer[];
   readonly notes: readonly string[];
 }
 
 /** The lines. `now` in ms since the epoch. */
 export function linesOf(explained: Explained, now: number): readonly string[] {
-  const { object, namespace, uid, deletedAt, entries, others, notes } = explained;
+  const { object, namespace, uid, deletedAt, entries, moreEntries, others, notes } = explained;
   const place = namespace === undefined ? '' : ` in namespace ${namespace}`;
   const state =
     deletedAt === undefined
@@ -34,6 +36,7 @@ export function linesOf(explained: Explained, now: number): readonly string[] {
     ...notes.map((note) => `  ${note}`),
     ...(entries.length === 0 ? ['No entry of Finalizer Bridge is on it.'] : []),
     ...entries.flatMap((entry) => ['', ...linesOfEntry(entry, now)]),
+    ...(moreEntries === 0 ? [] : ['', `And ${moreEntries} more entries, about which nothing was looked up.`]),
     ...(others.length === 0 ? [] : ['', `Finalizers of others${deletedAt === undefined ? '' : ' that hold it too'}:`]),
     ...others.flatMap(linesOfOther),
     ...(explained.deleting && entries.length === 0 && others.length === 0

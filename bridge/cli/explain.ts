@@ -46,6 +46,9 @@ const blocking = z.looseObject({
   spec: z.optional(z.looseObject({ finalizers: z.optional(z.array(z.string())) })),
 });
 
+/** For each a rule is looked up, and anybody who may write an object can give it any number. */
+const ENTRIES_MAX = 50;
+
 export const explain = defineCommand({
   name: 'explain',
   summary: 'Says why an object does not go away, and what to do about it',
@@ -64,12 +67,13 @@ async function explainSubject(context: Context, subject: Subject): Promise<Expla
   const { metadata } = object;
   const entries: EntryFacts[] = [];
   const notes: string[] = [];
-  for (const name of entriesOf(subject)) {
+  const names = entriesOf(subject);
+  for (const name of names.slice(0, ENTRIES_MAX)) {
     const { facts, note } = await explainEntry(context, subject, name);
     entries.push(facts);
     if (note !== undefined) notes.push(note);
   }
-  const ours = new Set([...entriesOf(subject).map(entryOf), ...(isRule(subject.kind) ? [WITHDRAWAL_FINALIZER] : [])]);
+  const ours = new Set([...names.map(entryOf), ...(isRule(subject.kind) ? [WITHDRAWAL_FINALIZER] : [])]);
   const began = beganOf(metadata);
   return {
     object: subject.name,
@@ -78,6 +82,7 @@ async function explainSubject(context: Context, subject: Subject): Promise<Expla
     deleting: began !== undefined,
     ...(began === undefined ? {} : { deletedAt: timeOf(began) }),
     entries,
+    moreEntries: names.length - entries.length,
     others: [...otherFinalizers(withSpecFinalizers(subject), (finalizer) => ours.has(finalizer))],
     notes: [...notesOn(subject), ...notes],
   };

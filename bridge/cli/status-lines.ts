@@ -7,13 +7,13 @@ import type { RuleReport, StatusReport } from './status-report.ts';
 import { ageOf } from './times.ts';
 
 /** More than this is not read by people; programs get all. */
-const HELD_SHOWN = 50;
+const ROWS_SHOWN = 50;
 const MESSAGE_SHOWN = 80;
 
 /** The lines. `now` in ms since the epoch. */
 export function linesOfReport({ rules, noRule }: StatusReport, now: number): readonly string[] {
   const held = rules.flatMap(({ name: rule, heldObjects }) => heldObjects.map((object) => ({ rule, ...object })));
-  const more = held.length - HELD_SHOWN;
+  const more = held.length - ROWS_SHOWN;
   return [
     ...(rules.length === 0
       ? ['There are no rules.']
@@ -27,7 +27,7 @@ export function linesOfReport({ rules, noRule }: StatusReport, now: number): rea
       : table(
           ['RULE', 'NAMESPACE', 'NAME', 'REASON', 'FOR', 'MESSAGE'],
           held
-            .slice(0, HELD_SHOWN)
+            .slice(0, ROWS_SHOWN)
             .map(({ rule, namespace = '', name, reason, since, message = '' }) => [
               ...[rule, namespace, name, reason, ageOf(Date.parse(since), now)],
               cut(message),
@@ -39,11 +39,14 @@ export function linesOfReport({ rules, noRule }: StatusReport, now: number): rea
       ? []
       : table(
           ['ENTRY OF', 'KIND', 'NAMESPACE', 'NAME', 'STATE'],
-          noRule.map(({ rule, kind, namespace = '', name, deleting }) => [
-            ...[rule, kind, namespace, name],
-            deleting ? 'Deleting' : 'Live',
-          ]),
+          noRule
+            .slice(0, ROWS_SHOWN)
+            .map(({ rule, kind, namespace = '', name, deleting }) => [
+              ...[rule, kind, namespace, name],
+              deleting ? 'Deleting' : 'Live',
+            ]),
         )),
+    ...(noRule.length > ROWS_SHOWN ? [`and ${noRule.length - ROWS_SHOWN} more`] : []),
   ];
 }
 

@@ -11,6 +11,7 @@ import type { Rule } from '../rule.ts';
 import { RULE_RESOURCE } from '../rule-facts.ts';
 import { kindNamed, type ServedKind } from './catalogue.ts';
 import { type Context, Failure, misused } from './command.ts';
+import { fewOf } from './few.ts';
 import { commandOf } from './shell.ts';
 
 /** An object and how it is called. */
@@ -82,15 +83,15 @@ export function isRule({ group, resource }: ServedKind): boolean {
 function chosenRule(subject: Subject, wanted: string | undefined): string {
   const entries = entriesOf(subject);
   const { finalizers = [] } = subject.object.metadata;
-  const others = finalizers.length === 0 ? 'it has no finalizers' : `its finalizers: ${finalizers.join(', ')}`;
+  const others = finalizers.length === 0 ? 'it has no finalizers' : `its finalizers: ${fewOf(finalizers)}`;
   const [only, ...more] = entries;
   if (only === undefined) throw new Failure(`${subject.name} carries no entry of Finalizer Bridge; ${others}`);
   if (wanted !== undefined) {
     if (!entries.includes(wanted))
-      throw new Failure(`${subject.name} carries no entry of a rule ${wanted}; it does of: ${entries.join(', ')}`);
+      throw new Failure(`${subject.name} carries no entry of a rule ${wanted}; it does of: ${fewOf(entries)}`);
     return wanted;
   }
-  if (more.length > 0) throw misused(`several rules hold ${subject.name}: ${entries.join(', ')}; say which by --rule`);
+  if (more.length > 0) throw misused(`several rules hold ${subject.name}: ${fewOf(entries)}; say which by --rule`);
   return only;
 }
 

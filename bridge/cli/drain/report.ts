@@ -8,8 +8,8 @@ import type { BridgeState } from './bridge-sight.ts';
 import type { Blocker, DrainEnd, Left } from './step.ts';
 import { nameOfCarrier, type Unseen } from './sweep.ts';
 
-/** Objects that are named one by one. */
-const NAMED_MAX = 50;
+/** Objects, and names of rules, that are told of one by one. */
+export const NAMED_MAX = 50;
 
 /** What is known of the bridge. */
 export function bridgeWords(bridge: BridgeState): string {
@@ -39,10 +39,13 @@ export interface Planned {
 export function planLines(planned: readonly Planned[], bridge: BridgeState, release: Release): readonly string[] {
   return [
     `bridge: ${bridgeWords(bridge)}`,
-    ...planned.flatMap(({ rule, hasRule, live, deleting, held }) => [
-      `${hasRule ? 'rule' : 'entry without a rule'} ${rule}: on ${live} live objects, on ${deleting} that are being deleted`,
-      ...objectLines(held).map((line) => `  ${release === 'none' ? 'blocks' : 'to be released'}: ${line}`),
-    ]),
+    ...planned
+      .slice(0, NAMED_MAX)
+      .flatMap(({ rule, hasRule, live, deleting, held }) => [
+        `${hasRule ? 'rule' : 'entry without a rule'} ${rule}: on ${live} live objects, on ${deleting} that are being deleted`,
+        ...objectLines(held).map((line) => `  ${release === 'none' ? 'blocks' : 'to be released'}: ${line}`),
+      ]),
+    ...(planned.length > NAMED_MAX ? [`and ${planned.length - NAMED_MAX} more`] : []),
     ...(release === 'now' ? ['released NOW: a teardown that was requested already may still happen'] : []),
   ];
 }

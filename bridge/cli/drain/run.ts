@@ -6,6 +6,7 @@
 import { explain } from '../../log.ts';
 import type { Rule } from '../../rule.ts';
 import type { Release } from '../../words.ts';
+import { fewOf } from '../few.ts';
 import type { DrainWorld } from './api.ts';
 import type { BridgeSight, BridgeState } from './bridge-sight.ts';
 import { withTargets } from './holding.ts';
@@ -13,9 +14,11 @@ import { bridgeWords } from './report.ts';
 import { RuleDrain } from './rule-drain.ts';
 import { type RuleSight, readRules } from './rules.ts';
 import type { DrainEnd, Left, Step } from './step.ts';
-import { type Swept, sweep } from './sweep.ts';
+import { type Carrier, type Swept, sweep } from './sweep.ts';
 
 const AGAIN_MS = 5_000;
+/** For each name kinds are listed, and anybody who may write an object can give it any number of entries without a rule. */
+export const WITHOUT_RULE_MAX = 100;
 
 /** What is to be drained, and how. */
 export interface DrainOptions {
@@ -65,6 +68,8 @@ class Drain {
   /** When each is to be looked at again, monotonic ms. */
   readonly #dueAt = new Map<string, number>();
   readonly #said = new Map<string, string>();
+  /** Entries without a rule that wait until those before them are done. */
+  #later: readonly string[] = [];
 
   constructor(world: DrainWorld, options: DrainOptions) {
     this.#world = world;
@@ -90,7 +95,7 @@ class Drain {
     for (;;) {
       const { carriers, unseen, discovery } = await sweep(this.#world);
       const rules = await readRules(this.#world);
-      const found = [...new Set([...rules.keys(), ...carriers.keys()])].filter((name) => this.#isWanted(name));
+      const found = this.#firstOf(rules, carriers);
       for (const name of found) this.#drainOf(name).saw(carriers.get(name) ?? []);
       if (found.length === 0) return { left: [], unseen };
       for (const name of found) this.#begin(name);
@@ -101,6 +106,18 @@ class Drain {
         await this.#sleep(Math.min(nextIn, this.#leftFor()));
       }
     }
+  }
+
+  /** Every rule, and of the entries without one as many as can be seen to at once: what can be done without a word first. */
+  #firstOf(rules: ReadonlyMap<string, unknown>, carriers: Swept['carriers']): readonly string[] {
+    const isLive = ({ meta }: Carrier) => meta.deletionTimestamp === undefined;
+    const without = [...carriers].filter(([name]) => !rules.has(name) && this.#isWanted(name));
+    const sorted = [true, false].flatMap((live) => without.filter(([, found]) => found.some(isLive) === live));
+    const names = sorted.map(([name]) => name);
+    this.#later = names.slice(WITHOUT_RULE_MAX);
+    if (this.#later.length > 0)
+      this.#say('entries without a rule', `${this.#later.length} more names wait for their turn`);
+    return [...[...rules.keys()].filter((name) => this.#isWanted(name)), ...names.slice(0, WITHOUT_RULE_MAX)];
   }
 
   /** Takes one step for each rule that is left; resolves to when to look again, in ms. */
@@ -155,13 +172,16 @@ class Drain {
   }
 
   async #ends(): Promise<readonly Left[]> {
-    return await Promise.all(
+    const why = `entries of ${this.#later.length} more names, none of which has a rule, and none was begun with: ${fewOf(this.#later)}`;
+    const later: Left = { rule: '(others)', step: { state: 'blocked', why, nextIn: 0, moves: false, by: [] } };
+    const begun = await Promise.all(
       [...this.#left].map(async ([name, step]) => {
         const rule: Rule | undefined = this.#drainOf(name).lastRule;
         const by = step.state === 'blocked' ? await withTargets(this.#world, rule, step.by) : [];
         return { rule: name, step: step.state === 'blocked' ? { ...step, by } : step };
       }),
     );
+    return this.#later.length === 0 ? begun : [...begun, later];
   }
 
   #isWanted(name: string): boolean {
