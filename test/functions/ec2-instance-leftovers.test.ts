@@ -80,6 +80,14 @@ it('marks what stays before the instance is terminated, and reads its ownership 
   ]);
 });
 
+it('marks nothing a second time, and no volume that goes with the instance anyway', async () => {
+  aws.on('ec2:DescribeInstances', instances({ ...running, leaving: ['vol-ffffffffffffffff0'] }));
+  aws.on('ec2:DescribeVolumes', volumes([{ ...attached, tags: MARKED }]));
+  expect(await run({ options: { deleteVolumes: true } })).toMatchObject({ reason: 'ShuttingDown' });
+  expect(parametersOf(aws, 'ec2:DescribeVolumes')).toMatchObject([{ 'VolumeId.1': volumeId }]);
+  expect(marked()).toEqual([]);
+});
+
 it('touches neither volumes nor addresses without the options', async () => {
   await run({ options: {} });
   terminated([free], {});

@@ -71,6 +71,21 @@ describe('choosing by tags', () => {
     expect(terminated()).toEqual([]);
   });
 
+  it('reads the ownership of each again directly before it terminates it (V13)', async () => {
+    const second = { ...one(2) };
+    world(one(1), second);
+    aws.on(TERMINATE, () => {
+      second.tags = { ...TAGS, ...{ 'finalizer-bridge.dev/keep': '' } };
+      return done('TerminateInstances');
+    });
+    expect(await run()).toMatchObject({
+      outcome: 'refused',
+      reason: 'Kept',
+      message: expect.stringContaining(idOf(2)),
+    });
+    expect(terminated()).toEqual([idOf(1)]);
+  });
+
   it('leaves an instance alone whose tags are no longer those that selected it', async () => {
     world(one(1), one(2, { tags: { ...OWNED, team: 'b' } }));
     expect(await run()).toEqual({ outcome: 'gone', evidence: 'deleted' });

@@ -206,8 +206,9 @@ export interface DescribedInstance {
   /** When its root volume was attached. */
   readonly attachTime?: string;
   readonly spotRequestId?: string;
-  /** Volumes that stay when it is terminated. */
+  /** Volumes that stay when it is terminated, and those that go with it. */
   readonly staying?: readonly string[];
+  readonly leaving?: readonly string[];
 }
 
 /** The answer of DescribeInstances for these instances, or for none. */
@@ -216,12 +217,13 @@ export function instances(...list: readonly DescribedInstance[]): Reply {
     const tagItems = Object.entries(tags).map(
       ([key, value]) => `<item><key>${key}</key><value>${value}</value></item>`,
     );
-    const { launchTime, attachTime, spotRequestId, staying = [] } = more;
+    const { launchTime, attachTime, spotRequestId, staying = [], leaving = [] } = more;
     const launched = launchTime === undefined ? '' : `<launchTime>${launchTime}</launchTime>`;
     const spot = spotRequestId === undefined ? '' : `<spotInstanceRequestId>${spotRequestId}</spotInstanceRequestId>`;
     const root = attachTime === undefined ? '' : `<item><ebs><attachTime>${attachTime}</attachTime></ebs></item>`;
-    const others = staying.map(
-      (id) => `<item><ebs><volumeId>${id}</volumeId><deleteOnTermination>false</deleteOnTermination></ebs></item>`,
+    const others = [...staying, ...leaving].map(
+      (id) =>
+        `<item><ebs><volumeId>${id}</volumeId><deleteOnTermination>${leaving.includes(id)}</deleteOnTermination></ebs></item>`,
     );
     const volumes = `<blockDeviceMapping>${root}${others.join('')}</blockDeviceMapping>`;
     return `<item><ownerId>${owner}</ownerId><instancesSet><item><instanceId>${instanceId}</instanceId><instanceState><code>16</code><name>${state}</name></instanceState>${launched}${spot}${volumes}<tagSet>${tagItems.join('')}</tagSet></item></instancesSet></item>`;
