@@ -36,46 +36,23 @@ export interface Fault extends ErrorRow {
 
 const again = (reason: string): ErrorRow => ({ means: 'again', reason });
 
-/** Codes that mean the same in every service. */
+/** Codes that mean the same in every service, by their reason. */
+const AGAIN: Readonly<Record<string, string>> = {
+  AccessDenied: 'AccessDenied AccessDeniedException UnauthorizedOperation AuthFailure OptInRequired',
+  CredentialsInvalid:
+    'ExpiredToken ExpiredTokenException InvalidClientTokenId InvalidAccessKeyId SignatureDoesNotMatch RequestTimeTooSkewed UnrecognizedClientException CredentialsProviderError',
+  Throttled:
+    'SlowDown Throttling ThrottlingException ThrottledException RequestThrottled RequestLimitExceeded TooManyRequestsException BandwidthLimitExceeded',
+  ServiceError: 'InternalError InternalFailure ServiceUnavailable Unavailable',
+  Unreachable:
+    'RequestTimeout TimeoutError AbortError ECONNREFUSED ECONNRESET ENOTFOUND EAI_AGAIN EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH',
+};
+
+/** The general rows, for every call. */
 export const GENERAL_ERRORS: ErrorTable = {
-  '*': {
-    AccessDenied: again('AccessDenied'),
-    AccessDeniedException: again('AccessDenied'),
-    UnauthorizedOperation: again('AccessDenied'),
-    AuthFailure: again('AccessDenied'),
-    OptInRequired: again('AccessDenied'),
-    ExpiredToken: again('CredentialsInvalid'),
-    ExpiredTokenException: again('CredentialsInvalid'),
-    InvalidClientTokenId: again('CredentialsInvalid'),
-    InvalidAccessKeyId: again('CredentialsInvalid'),
-    SignatureDoesNotMatch: again('CredentialsInvalid'),
-    RequestTimeTooSkewed: again('CredentialsInvalid'),
-    UnrecognizedClientException: again('CredentialsInvalid'),
-    CredentialsProviderError: again('CredentialsInvalid'),
-    SlowDown: again('Throttled'),
-    Throttling: again('Throttled'),
-    ThrottlingException: again('Throttled'),
-    ThrottledException: again('Throttled'),
-    RequestThrottled: again('Throttled'),
-    RequestLimitExceeded: again('Throttled'),
-    TooManyRequestsException: again('Throttled'),
-    BandwidthLimitExceeded: again('Throttled'),
-    InternalError: again('ServiceError'),
-    InternalFailure: again('ServiceError'),
-    ServiceUnavailable: again('ServiceError'),
-    Unavailable: again('ServiceError'),
-    RequestTimeout: again('Unreachable'),
-    TimeoutError: again('Unreachable'),
-    AbortError: again('Unreachable'),
-    ECONNREFUSED: again('Unreachable'),
-    ECONNRESET: again('Unreachable'),
-    ENOTFOUND: again('Unreachable'),
-    EAI_AGAIN: again('Unreachable'),
-    EPIPE: again('Unreachable'),
-    ETIMEDOUT: again('Unreachable'),
-    EHOSTUNREACH: again('Unreachable'),
-    ENETUNREACH: again('Unreachable'),
-  },
+  '*': Object.fromEntries(
+    Object.entries(AGAIN).flatMap(([reason, codes]) => codes.split(' ').map((code) => [code, again(reason)])),
+  ),
 };
 
 /** Reasons for which a look is worth repeating within the same run. */

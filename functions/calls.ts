@@ -29,6 +29,11 @@ export interface Calls {
   look<T>(call: string, send: (options: CallOptions) => Promise<T>): Promise<Answer<T>>;
   /** A call that changes something. @throws as `look`, and Error if ownership was not proven just before. */
   destroy<T>(call: string, send: (options: CallOptions) => Promise<T>): Promise<Answer<T>>;
+  /**
+   * A call that takes back what this very deletion had put there, told by the deletion's uid: it needs no proof, since it
+   * is made when ownership may be lost. @throws as `look`
+   */
+  restore<T>(call: string, send: (options: CallOptions) => Promise<T>): Promise<Answer<T>>;
   /** Judges the tags that were just read; a proof counts for 5 s. */
   prove(tags: Tags): OwnershipVerdict;
   /** Age in ms of the last proof, infinite if there is none. */
@@ -53,7 +58,7 @@ export class OutOfTime extends Error {
 }
 
 /** Told of each call as it begins; a test kit may throw here, as if the call had failed. */
-export type Observe = (call: string, kind: 'look' | 'destroy') => void;
+export type Observe = (call: string, kind: 'look' | 'destroy' | 'restore') => void;
 
 /** What a run's calls are made from. */
 export interface CallsInput {
@@ -91,6 +96,7 @@ export function createCalls(input: CallsInput): Calls {
       }
       return await callOnce(input, { call, kind: 'destroy', send });
     },
+    restore: (call, send) => callOnce(input, { call, kind: 'restore', send }),
     prove(tags) {
       const verdict = judgeOwnership(ownership, tags);
       provenAt = verdict.owned ? clock.monotonic() : Number.NEGATIVE_INFINITY;
@@ -102,7 +108,7 @@ export function createCalls(input: CallsInput): Calls {
 
 interface OneCall<T> {
   readonly call: string;
-  readonly kind: 'look' | 'destroy';
+  readonly kind: Parameters<Observe>[1];
   readonly send: (options: CallOptions) => Promise<T>;
 }
 

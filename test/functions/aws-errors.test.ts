@@ -64,7 +64,12 @@ const expected: Readonly<Record<string, readonly Row[]>> = {
     ['NoSuchVersion', 404, 'absent'],
   ],
   's3:AbortMultipartUpload': [['NoSuchUpload', 404, 'absent']],
-  's3:DeleteBucket': [['BucketNotEmpty', 409, 'unready']],
+  's3:DeleteBucket': [
+    ['BucketNotEmpty', 409, 'unready'],
+    ['BucketHasAccessPointsAttached', 400, 'refused'],
+  ],
+  's3:DeleteAccessPoint': [['NoSuchAccessPoint', 404, 'absent']],
+  's3:GetBucketPolicy': [['NoSuchBucketPolicy', 404, 'absent']],
   'ec2:DescribeInstances': [...instance],
   'ec2:DescribeInstanceAttribute': [...instance],
   'ec2:ModifyInstanceAttribute': [...instance, ...notPermitted],
@@ -117,6 +122,13 @@ describe('rows of the shipped handlers', () => {
     );
     expect(unknown).toEqual([]);
   });
+
+  it.each(['s3:ListAccessPoints', 's3:DeleteAccessPoint', 's3:TagResource'])(
+    'does not take the answer of %s, which may be about another bucket, for gone',
+    (call) => {
+      expect(classify(call, serviceError('NoSuchBucket', 404), s3Errors).means).toBe('again');
+    },
+  );
 
   it('does not take the not-found of another call or service for this one', () => {
     expect(classify('s3:GetBucketTagging', serviceError('NoSuchKey', 404), s3Errors).means).toBe('again');

@@ -24,6 +24,8 @@ export interface RunChanges {
   readonly uid?: string;
   readonly options?: Options;
   readonly names?: readonly string[];
+  /** The term's number; 0 unless told. */
+  readonly attempt?: number;
 }
 
 /** Real time. */
@@ -66,6 +68,7 @@ export function runOnce(
     handler: handler.name,
     target,
     options: changes.options ?? {},
+    attempt: changes.attempt ?? 0,
     ownership: changes.ownership ?? { tags: { [OWNER_TAG]: uid } },
     object: {
       ...base.data.object,

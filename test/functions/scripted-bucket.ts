@@ -10,12 +10,14 @@ import {
   type ListedVersion,
   noContent,
   type ScriptedAws,
+  s3Error,
   startScriptedAws,
   tagging,
   uploads,
   versions,
   xml,
 } from '../support/scripted-aws.ts';
+import { accessPoints } from '../support/scripted-control.ts';
 import { ACCOUNT, REGION } from './fixtures.ts';
 import { OWNED, type RunChanges, runOnce, useNoCredentials } from './runs.ts';
 
@@ -27,7 +29,7 @@ export const one: readonly ListedVersion[] = [{ key: 'a', versionId: 'v1' }];
 export interface ScriptedBucket {
   readonly aws: ScriptedAws;
   readonly run: (changes?: RunChanges) => Promise<Outcome>;
-  /** Destructive operations in the order in which they came. */
+  /** Operations that delete content or the bucket, in the order in which they came. */
   readonly deletes: () => readonly string[];
 }
 
@@ -43,6 +45,11 @@ export async function scriptedBucket(): Promise<ScriptedBucket> {
       's3:GetBucketVersioning',
       xml('<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>'),
     );
+    aws.on('s3:GetObjectLockConfiguration', s3Error(404, 'ObjectLockConfigurationNotFoundError'));
+    aws.on('s3:GetBucketPolicy', s3Error(404, 'NoSuchBucketPolicy'));
+    aws.on('s3:PutBucketPolicy', noContent);
+    aws.on('s3:DeleteBucketPolicy', noContent);
+    aws.on('s3:ListAccessPoints', accessPoints());
     aws.on('s3:ListMultipartUploads', uploads());
     aws.on('s3:ListObjectVersions', versions([]));
     aws.on('s3:DeleteObjects', deleteResult());
@@ -51,6 +58,6 @@ export async function scriptedBucket(): Promise<ScriptedBucket> {
   return {
     aws,
     run: (changes = {}) => runOnce(s3Bucket, target, aws.endpoint, changes),
-    deletes: () => aws.operations().filter((operation) => /Delete|Abort/.test(operation)),
+    deletes: () => aws.operations().filter((operation) => /Delete(Object|Bucket$)|Abort/.test(operation)),
   };
 }

@@ -97,10 +97,15 @@ async function read(request: IncomingMessage): Promise<Seen> {
 function operationOf(method: string, path: string, query: URLSearchParams, body: string): string {
   const action = new URLSearchParams(body).get('Action');
   if (action !== null) return `ec2:${action}`;
+  if (path.startsWith('/v20180820/')) return controlOf(method, path);
+  if (method === 'GET' && path === '/') return 's3:ListBuckets';
   const isObject = path.split('/').filter((part) => part !== '').length > 1;
   const known = [
     ['tagging', 'GET', 's3:GetBucketTagging'],
     ['versioning', 'GET', 's3:GetBucketVersioning'],
+    ['policy', 'GET', 's3:GetBucketPolicy'],
+    ['policy', 'PUT', 's3:PutBucketPolicy'],
+    ['policy', 'DELETE', 's3:DeleteBucketPolicy'],
     ['object-lock', 'GET', 's3:GetObjectLockConfiguration'],
     ['versions', 'GET', 's3:ListObjectVersions'],
     ['uploads', 'GET', 's3:ListMultipartUploads'],
@@ -112,6 +117,12 @@ function operationOf(method: string, path: string, query: URLSearchParams, body:
   if (known?.[2] !== undefined) return known[2];
   if (method === 'DELETE') return isObject ? 's3:DeleteObject' : 's3:DeleteBucket';
   return `s3:${method} ${path}`;
+}
+
+/** The control API, which has paths of its own. */
+function controlOf(method: string, path: string): string {
+  if (path.startsWith('/v20180820/tags/')) return 's3:TagResource';
+  return method === 'DELETE' ? 's3:DeleteAccessPoint' : 's3:ListAccessPoints';
 }
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -19,8 +19,9 @@ export async function abortUploads(bucket: Bucket): Promise<Pass> {
   let after: { readonly KeyMarker?: string; readonly UploadIdMarker?: string } | undefined = {};
   while (after !== undefined && pass.stop === undefined) {
     const markers: { readonly KeyMarker?: string; readonly UploadIdMarker?: string } = after;
-    const answer = await bucket.calls.look('s3:ListMultipartUploads', (options) =>
-      bucket.s3.send(new ListMultipartUploadsCommand({ ...bucket.on, ...markers, EncodingType: 'url' }), options),
+    const answer = await bucket.look(
+      's3:ListMultipartUploads',
+      new ListMultipartUploadsCommand({ ...bucket.objects, ...markers, EncodingType: 'url' }),
     );
     if (answer.means === 'gone') {
       pass.stop = gone('deleted');
@@ -49,8 +50,9 @@ async function abortUpload(bucket: Bucket, upload: Upload, pass: Pass): Promise<
     pass.stop ??= stop;
     return;
   }
-  const answer = await bucket.calls.destroy('s3:AbortMultipartUpload', (options) =>
-    bucket.s3.send(new AbortMultipartUploadCommand({ ...bucket.on, ...upload }), options),
+  const answer = await bucket.destroy(
+    's3:AbortMultipartUpload',
+    new AbortMultipartUploadCommand({ ...bucket.objects, ...upload }),
   );
   if (answer.means === 'done' || answer.means === 'absent') {
     pass.deleted += 1;

@@ -3,32 +3,37 @@
  * Versions are always listed, also where versioning never was on or is suspended. Deletes are in flight while listing
  * goes on; memory holds a few pages, whatever the bucket holds. What a delete did not take is found by the next pass.
  */
-import {
-  DeleteObjectCommand,
-  DeleteObjectsCommand,
-  ListObjectVersionsCommand,
-  type ListObjectVersionsCommandInput,
-} from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { classifyCode, type Fault, isTransient } from '../../aws-errors.ts';
 import { CallFailed } from '../../calls.ts';
 import { gone } from '../../handler.ts';
 import { pause } from '../../ports.ts';
-import { type Bucket, decodeKey, eachBounded, newPass, type Pass, type Version } from './bucket.ts';
+import { type Bucket, eachBounded, newPass, type Pass, type Version } from './bucket.ts';
 import { s3Errors } from './errors.ts';
+import { walkVersions } from './list-versions.ts';
+import { createPace, type Pace } from './pace.ts';
 
-/** Delete calls of up to 1,000 keys in flight. One S3 prefix partition takes about 3,500 deletes/s. */
-const DELETES_IN_FLIGHT = 4;
 const SINGLE_DELETES_IN_FLIGHT = 8;
 /** After trouble that passes, a pass ends and the next one waits, each time longer. */
 const TROUBLE_PAUSE_MS = 500;
 const TROUBLE_MAX = 5;
+/** How many of the versions that are denied are looked at. */
+const DENIED_MAX = 8;
+
+/** One pass at work. */
+interface Work {
+  readonly bucket: Bucket;
+  readonly pass: Pass;
+  readonly pace: Pace;
+}
 
 /** One pass. @throws OutOfTime; CallFailed for whatever does not pass within the run. */
 export async function deleteVersions(bucket: Bucket): Promise<Pass> {
   const pass = newPass();
+  const work: Work = { bucket, pass, pace: createPace(bucket.clock, bucket.signal) };
   for (let trouble = 1; ; trouble += 1) {
     const before = pass.deleted;
-    const failure = await onePass(bucket, pass);
+    const failure = await onePass(work);
     if (failure === undefined || pass.stop !== undefined) return pass;
     if (pass.deleted > before) trouble = 1;
     const { error } = failure;
@@ -38,66 +43,46 @@ export async function deleteVersions(bucket: Bucket): Promise<Pass> {
 }
 
 /** Lists and deletes; ends early, with what was thrown, when a call fails. Never rejects. */
-async function onePass(bucket: Bucket, pass: Pass): Promise<{ readonly error: unknown } | undefined> {
-  const inFlight = new Set<Promise<void>>();
+async function onePass(work: Work): Promise<{ readonly error: unknown } | undefined> {
+  const { bucket, pass, pace } = work;
   const state: { failure?: { readonly error: unknown } } = {};
-  const isEnded = () => state.failure !== undefined || pass.stop !== undefined || pass.denied !== undefined;
-  try {
-    for await (const page of versionPages(bucket, pass)) {
-      while (inFlight.size >= DELETES_IN_FLIGHT) await Promise.race(inFlight);
-      if (isEnded()) break;
-      const work = deletePage(bucket, page, pass)
-        .catch((error: unknown) => {
-          state.failure ??= { error };
-        })
-        .finally(() => inFlight.delete(work));
-      inFlight.add(work);
-    }
-  } catch (error) {
+  const isEnded = () => state.failure !== undefined || hasEnded(pass);
+  const fail = (error: unknown) => {
     state.failure ??= { error };
-  }
-  await Promise.all(inFlight);
+  };
+  const onPage = (page: readonly Version[]) =>
+    pace.begin(async () => {
+      if (!isEnded()) await deletePage(work, page).catch(fail);
+    });
+  await walkVersions(bucket, pass, { onPage, isEnded }).catch(fail);
+  await pace.rest();
   return state.failure;
 }
 
-/** The pages of a bucket's versions and delete markers; both markers are paged, keys come url-encoded. */
-async function* versionPages(bucket: Bucket, pass: Pass): AsyncGenerator<readonly Version[]> {
-  const { calls, s3, on, name } = bucket;
-  let markers: Pick<ListObjectVersionsCommandInput, 'KeyMarker' | 'VersionIdMarker'> | undefined = {};
-  while (markers !== undefined) {
-    const from: Pick<ListObjectVersionsCommandInput, 'KeyMarker' | 'VersionIdMarker'> = markers;
-    const answer = await calls.look('s3:ListObjectVersions', (options) =>
-      s3.send(new ListObjectVersionsCommand({ ...on, ...from, EncodingType: 'url', MaxKeys: 1000 }), options),
-    );
-    if (answer.means === 'gone') {
-      pass.stop ??= gone('deleted');
-      return;
-    }
-    if (answer.means !== 'done') throw new Error(`listing versions of ${name}: ${answer.code}`);
-    const { Versions = [], DeleteMarkers = [], IsTruncated, NextKeyMarker, NextVersionIdMarker } = answer.value;
-    const { EncodingType } = answer.value;
-    const page = [...Versions, ...DeleteMarkers].flatMap(({ Key, VersionId }) =>
-      Key === undefined
-        ? []
-        : [{ Key: decodeKey(Key, EncodingType), ...(VersionId === undefined ? {} : { VersionId }) }],
-    );
-    pass.seen += page.length;
-    if (page.length > 0) yield page;
-    markers =
-      IsTruncated && NextKeyMarker !== undefined
-        ? {
-            KeyMarker: decodeKey(NextKeyMarker, EncodingType),
-            ...(NextVersionIdMarker ? { VersionIdMarker: NextVersionIdMarker } : {}),
-          }
-        : undefined;
-  }
+function hasEnded({ stop, denied }: Pass): boolean {
+  return stop !== undefined || denied.length > 0;
 }
 
-async function deletePage(bucket: Bucket, page: readonly Version[], pass: Pass): Promise<void> {
+async function deletePage(work: Work, page: readonly Version[]): Promise<void> {
   const singly = page.filter(({ Key }) => !isExpressible(Key));
   const together = singly.length === 0 ? page : page.filter(({ Key }) => isExpressible(Key));
-  if (together.length > 0 && !(await deleteTogether(bucket, together, pass))) singly.push(...together);
-  await eachBounded(singly, SINGLE_DELETES_IN_FLIGHT, (version) => deleteSingly(bucket, version, pass));
+  if (together.length > 0 && !(await deleteTogether(work, together))) singly.push(...together);
+  await eachBounded(singly, SINGLE_DELETES_IN_FLIGHT, (version) => patiently(work, () => deleteSingly(work, version)));
+}
+
+/** Repeats what S3 had no room for, more slowly; ownership is read again as before any delete. */
+async function patiently<T>({ pace }: Work, attempt: () => Promise<T>): Promise<T> {
+  for (let trouble = 1; ; trouble += 1) {
+    try {
+      const value = await attempt();
+      pace.wentWell();
+      return value;
+    } catch (error) {
+      if (!(error instanceof CallFailed) || !isTransient(error.fault) || trouble === TROUBLE_MAX) throw error;
+      pace.slowDown();
+      await pace.paused();
+    }
+  }
 }
 
 /** Whether a key survives XML 1.0 unharmed: most control characters cannot be written, others are normalised. */
@@ -107,14 +92,14 @@ export function isExpressible(key: string): boolean {
 }
 
 /** False if S3 could not read the keys in one call. */
-async function deleteTogether(bucket: Bucket, versions: readonly Version[], pass: Pass): Promise<boolean> {
-  if (await mustStop(bucket, pass)) return true;
-  const answer = await bucket.calls.destroy('s3:DeleteObjects', (options) =>
-    bucket.s3.send(
-      new DeleteObjectsCommand({ ...bucket.on, Delete: { Objects: [...versions], Quiet: true } }),
-      options,
-    ),
-  );
+async function deleteTogether(work: Work, versions: readonly Version[]): Promise<boolean> {
+  const { bucket, pass } = work;
+  const command = new DeleteObjectsCommand({ ...inputOf(bucket), Delete: { Objects: [...versions], Quiet: true } });
+  const answer = await patiently(work, async () => {
+    if (await mustStop(bucket, pass)) return 'stop';
+    return bucket.destroy('s3:DeleteObjects', command);
+  });
+  if (answer === 'stop') return true;
   if (answer.means === 'unready') return false;
   if (answer.means === 'gone') pass.stop ??= gone('deleted');
   if (answer.means !== 'done') {
@@ -125,13 +110,14 @@ async function deleteTogether(bucket: Bucket, versions: readonly Version[], pass
   const errors = answer.value.Errors ?? [];
   for (const { Key = '', VersionId, Code = 'Unknown' } of errors) {
     const version = { Key, ...(VersionId === undefined ? {} : { VersionId }) };
-    noteFault(pass, version, classifyCode('s3:DeleteObjects', Code, s3Errors));
+    noteFault(work, version, classifyCode('s3:DeleteObjects', Code, s3Errors));
   }
   noteDeleted(bucket, versions.length - errors.length, pass);
   return true;
 }
 
-async function deleteSingly(bucket: Bucket, version: Version, pass: Pass): Promise<void> {
+async function deleteSingly(work: Work, version: Version): Promise<void> {
+  const { bucket, pass } = work;
   // The key becomes a path here, and a dot segment in a path can mean another object.
   if (version.Key.split('/').some((segment) => segment === '.' || segment === '..')) {
     pass.codes.add('KeyNotExpressible');
@@ -139,20 +125,18 @@ async function deleteSingly(bucket: Bucket, version: Version, pass: Pass): Promi
   }
   if (await mustStop(bucket, pass)) return;
   try {
-    const answer = await bucket.calls.destroy('s3:DeleteObject', (options) =>
-      bucket.s3.send(new DeleteObjectCommand({ ...bucket.on, ...version }), options),
-    );
+    const answer = await bucket.destroy('s3:DeleteObject', new DeleteObjectCommand({ ...inputOf(bucket), ...version }));
     if (answer.means === 'done' || answer.means === 'absent') noteDeleted(bucket, 1, pass);
     else if (answer.means === 'gone') pass.stop ??= gone('deleted');
     else pass.codes.add(answer.code);
   } catch (error) {
     if (!(error instanceof CallFailed) || error.fault.status !== 403) throw error;
-    noteFault(pass, version, classifyCode('s3:DeleteObject', error.fault.code, s3Errors));
+    noteFault(work, version, classifyCode('s3:DeleteObject', error.fault.code, s3Errors));
   }
 }
 
 async function mustStop(bucket: Bucket, pass: Pass): Promise<boolean> {
-  if (pass.stop !== undefined || pass.denied !== undefined) return true;
+  if (hasEnded(pass)) return true;
   const stop = await bucket.ensureOwned();
   if (stop !== undefined) pass.stop ??= stop;
   return stop !== undefined;
@@ -164,8 +148,14 @@ function noteDeleted(bucket: Bucket, number: number, pass: Pass): void {
   bucket.count('versions', number);
 }
 
-function noteFault(pass: Pass, version: Version, fault: Fault): void {
+function noteFault({ pass, pace }: Work, version: Version, fault: Fault): void {
   if (fault.means === 'absent') return;
   pass.codes.add(fault.code);
-  if (fault.reason === 'AccessDeniedOrForeign') pass.denied ??= version;
+  if (fault.reason === 'Throttled') pace.slowDown();
+  if (fault.reason === 'AccessDeniedOrForeign' && pass.denied.length < DENIED_MAX) pass.denied.push(version);
+}
+
+/** S3 takes the wish to bypass only where object lock is on. */
+function inputOf({ objects, bypass }: Bucket) {
+  return bypass ? { ...objects, BypassGovernanceRetention: true } : objects;
 }

@@ -4,10 +4,22 @@
  */
 import type { ErrorRow, ErrorTable } from '../../aws-errors.ts';
 
-const noBucket: ErrorRow = { means: 'gone', reason: 'NotFound' };
-const elsewhere: ErrorRow = { means: 'elsewhere', reason: 'RegionMismatch' };
-const denied: ErrorRow = { means: 'again', reason: 'AccessDeniedOrForeign' };
-const absent = (reason: string): ErrorRow => ({ means: 'absent', reason });
+const row = (means: ErrorRow['means'], reason: string): ErrorRow => ({ means, reason });
+const noBucket = row('gone', 'NotFound');
+const elsewhere = row('elsewhere', 'RegionMismatch');
+const denied = row('again', 'AccessDeniedOrForeign');
+const noTarget = row('refused', 'InvalidTarget');
+const notFound = row('absent', 'NotFound');
+const notLocked = row('absent', 'NotLocked');
+const noVersion = { NoSuchKey: notFound, NoSuchVersion: notFound };
+const lockOfVersion = {
+  ...noVersion,
+  NoSuchObjectLockConfiguration: notLocked,
+  InvalidRequest: notLocked,
+  MethodNotAllowed: row('absent', 'DeleteMarker'),
+};
+/** The control API has buckets of its own to miss; none of its answers says that the bucket is gone. */
+const control = { NoSuchBucket: row('again', 'NotAnswered') };
 
 /** S3's rows. The call `*` holds what every bucket call may answer. */
 export const s3Errors: ErrorTable = {
@@ -21,32 +33,23 @@ export const s3Errors: ErrorTable = {
     Redirect: elsewhere,
     IllegalLocationConstraintException: elsewhere,
     AuthorizationHeaderMalformed: elsewhere,
-    InvalidBucketName: { means: 'refused', reason: 'InvalidTarget' },
-    InvalidBucketOwnerAWSAccountID: { means: 'refused', reason: 'InvalidTarget' },
-    OperationAborted: { means: 'again', reason: 'OperationAborted' },
+    InvalidBucketName: noTarget,
+    InvalidBucketOwnerAWSAccountID: noTarget,
+    OperationAborted: row('again', 'OperationAborted'),
   },
-  's3:GetBucketTagging': { NoSuchTagSet: absent('NotTagged') },
-  's3:GetObjectLockConfiguration': { ObjectLockConfigurationNotFoundError: absent('NotLocked') },
-  's3:GetObjectLegalHold': {
-    NoSuchObjectLockConfiguration: absent('NotLocked'),
-    InvalidRequest: absent('NotLocked'),
-    NoSuchKey: absent('NotFound'),
-    NoSuchVersion: absent('NotFound'),
-    MethodNotAllowed: absent('DeleteMarker'),
+  's3:ListAccessPoints': control,
+  's3:TagResource': control,
+  's3:DeleteAccessPoint': { ...control, NoSuchAccessPoint: notFound },
+  's3:GetBucketPolicy': { NoSuchBucketPolicy: row('absent', 'NoPolicy') },
+  's3:GetBucketTagging': { NoSuchTagSet: row('absent', 'NotTagged') },
+  's3:GetObjectLockConfiguration': { ObjectLockConfigurationNotFoundError: notLocked },
+  's3:GetObjectLegalHold': lockOfVersion,
+  's3:GetObjectRetention': lockOfVersion,
+  's3:DeleteObjects': { ...noVersion, MalformedXML: row('unready', 'KeysNotExpressible') },
+  's3:DeleteObject': noVersion,
+  's3:AbortMultipartUpload': { NoSuchUpload: notFound },
+  's3:DeleteBucket': {
+    BucketNotEmpty: row('unready', 'NotEmpty'),
+    BucketHasAccessPointsAttached: row('refused', 'AccessPointsAttached'),
   },
-  's3:GetObjectRetention': {
-    NoSuchObjectLockConfiguration: absent('NotLocked'),
-    InvalidRequest: absent('NotLocked'),
-    NoSuchKey: absent('NotFound'),
-    NoSuchVersion: absent('NotFound'),
-    MethodNotAllowed: absent('DeleteMarker'),
-  },
-  's3:DeleteObjects': {
-    NoSuchKey: absent('NotFound'),
-    NoSuchVersion: absent('NotFound'),
-    MalformedXML: { means: 'unready', reason: 'KeysNotExpressible' },
-  },
-  's3:DeleteObject': { NoSuchKey: absent('NotFound'), NoSuchVersion: absent('NotFound') },
-  's3:AbortMultipartUpload': { NoSuchUpload: absent('NotFound') },
-  's3:DeleteBucket': { BucketNotEmpty: { means: 'unready', reason: 'NotEmpty' } },
 };
