@@ -45,6 +45,8 @@ const STEPS: readonly (readonly [string, KillPoint])[] = [
   ['before it hides the request for the length of its run', inRequests('ChangeMessageVisibilityBatch', 'asked')],
   ['before GetBucketTagging', inS3('GET ?tagging', 'asked')],
   ['after GetBucketTagging', inS3('GET ?tagging', 'answered')],
+  ['before PutBucketPolicy', inS3('PUT ?policy', 'asked')],
+  ['after PutBucketPolicy', inS3('PUT ?policy', 'answered')],
   ['before ListObjectVersions', inS3('GET ?versions', 'asked')],
   ['after ListObjectVersions', inS3('GET ?versions', 'answered')],
   ['before the first DeleteObjects', inS3('POST ?delete', 'asked')],

@@ -40,7 +40,7 @@ function receivedBy({ phase, answer }: Passing): number {
 /** A call about a bucket: `GET ?tagging`, `POST ?delete`, `DELETE` of the bucket itself. */
 export function bucketCall(
   bucket: string,
-  call: `${'GET' | 'POST'} ?${string}` | 'DELETE',
+  call: `${'GET' | 'POST' | 'PUT'} ?${string}` | 'DELETE',
   phase: Point['phase'],
 ): Point {
   const [method, query = ''] = call.split(' ?');

@@ -77,8 +77,8 @@ export function open(context: Context, region: string): Bucket {
   const readAgain = async (): Promise<Outcome | undefined> => {
     const found = await find(context, region, true);
     if (found.found !== 'yes') return lost(found);
-    const foreign = refuseForeign(context, found.tags);
-    return foreign ?? (isSurelyOurs(context, found.tags) ? undefined : markNotSeen(target.bucket));
+    // Without the mark the proof must not be renewed: others that delete at the same time would lean on it.
+    return isSurelyOurs(context, found.tags) ? refuseForeign(context, found.tags) : markNotSeen(target.bucket);
   };
   return {
     ...{ name: target.bucket, region, clock, log, signal, on },

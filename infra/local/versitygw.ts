@@ -1,0 +1,82 @@
+/*
+ * versitygw, an S3 server with versions on a file system, for the measurement of emptying large buckets (npm run bench:bucket).
+ * Built on demand from its Go module at the version in the committed go.mod, whose checksums Go verifies, into the cache;
+ * takes about a minute the first time on two cores. Nothing else needs it.
+ */
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { cached, cacheRoot, type Environment } from './cache.ts';
+import { freePorts } from './free-port.ts';
+import { type Say, withHeartbeat } from './progress.ts';
+import { run } from './run.ts';
+import { startSupervised } from './supervised.ts';
+
+const PACKAGE = 'github.com/versity/versitygw/cmd/versitygw';
+const FLAGS = ['-trimpath', '-ldflags=-s -w'];
+const READY_WITHIN = 30_000;
+
+/** What it is started with. */
+export interface VersitygwOptions {
+  readonly say: Say;
+  /** The region that requests have to be signed for. */
+  readonly region: string;
+  readonly env?: Environment;
+}
+
+/** A running server; whoever is told the keys may do anything. */
+export interface Versitygw {
+  readonly endpoint: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  stop(): Promise<void>;
+}
+
+/** Builds it if need be, starts it on an empty folder and waits until it answers. On failure nothing is left running. */
+export async function startVersitygw({ say, region, env = process.env }: VersitygwOptions): Promise<Versitygw> {
+  const command = await findVersitygw({ say, env });
+  const folder = await mkdtemp(join(tmpdir(), 'finalizer-bridge-versitygw-'));
+  const [data, versions] = [join(folder, 'data'), join(folder, 'versions')];
+  for (const path of [data, versions]) await mkdir(path);
+  const [port = 0] = await freePorts(1);
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local-secret' };
+  const server = await startSupervised({
+    name: 'versitygw',
+    command,
+    args: ['--quiet', '--region', region, '--port', `127.0.0.1:${port}`, 'posix', '--versioning-dir', versions, data],
+    env: { ...env, ROOT_ACCESS_KEY: credentials.accessKeyId, ROOT_SECRET_KEY: credentials.secretAccessKey },
+    logFile: join(folder, 'versitygw.log'),
+  });
+  const stop = () => server.stop(2000).then(() => rm(folder, { recursive: true, force: true }));
+  const endpoint = `http://127.0.0.1:${port}`;
+  const deadline = performance.now() + READY_WITHIN;
+  while (!(await fetch(endpoint).catch(() => undefined))) {
+    if (!server.hasExited() && performance.now() < deadline) await wait(50);
+    else {
+      const said = await server.logTail();
+      await stop();
+      throw new Error(`starting versitygw: no answer:\n${said}`);
+    }
+  }
+  return { endpoint, credentials, stop };
+}
+
+async function findVersitygw({ say, env }: { say: Say; env: Environment }): Promise<string> {
+  const cwd = join(import.meta.dirname, 'versitygw');
+  const hash = createHash('sha256').update(JSON.stringify(FLAGS));
+  for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(cwd, file)));
+  const folder = await cached({
+    root: cacheRoot(env),
+    key: `versitygw-${hash.digest('hex').slice(0, 16)}-${process.platform}-${process.arch}`,
+    say,
+    fill: async (temporary) => {
+      const args = ['build', ...FLAGS, '-o', join(temporary, 'versitygw'), PACKAGE];
+      const environment = { ...env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-mod=readonly' };
+      await withHeartbeat({ say, what: 'building versitygw from its Go module' }, () =>
+        run('go', args, { cwd, env: environment }),
+      );
+    },
+  });
+  return join(folder, 'versitygw');
+}
