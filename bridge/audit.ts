@@ -23,7 +23,7 @@ export function hearWords({ reach, pending, facts }: Run): void {
     pending.heard.add(`${word} ${said}`);
     // A retry that was handled before a restart stands in the record; of the others a restart tells once more.
     if (word === 'retry' && pending.retryHandled === said) continue;
-    reach.metrics.words.inc({ rule, word });
+    reach.metrics.words.inc({ rule: reach.labelOf(rule, pending.kind), word });
     reach.reporter.tell(pending, {
       type: 'Warning',
       reason: ASKED[word],

@@ -114,9 +114,9 @@ export function assemble(options: BridgeOptions): Parts {
 }
 
 function straysOf({ rules, lease }: BridgeOptions, reach: Reach, add: (key: string) => void) {
-  const { clock, cluster, metrics, log, reporter, areRulesKnown } = reach;
+  const { clock, cluster, metrics, log, reporter, areRulesKnown, labelOf } = reach;
   const hasRule = rules.hasRule.bind(rules);
-  const strayActs = new StrayActs({ cluster, lease, metrics, log, reporter, hasRule, add });
+  const strayActs = new StrayActs({ cluster, lease, metrics, log, reporter, hasRule, labelOf, add });
   const strays = new Strays({
     ...{ clock, hasRule, areRulesKnown },
     release: (object, rule) => strayActs.release(object, rule),
@@ -131,13 +131,15 @@ function reachOf(options: BridgeOptions, memory: Pick<Reach, 'pendings' | 'finis
   const onCall: OnCall = ({ entries, failed }) =>
     metrics.queueCalls.inc({ call: 'send', outcome: failed === 0 ? 'ok' : failed === entries ? 'failed' : 'partial' });
   const outbox = new Outbox({ queue: options.queue, clock, onCall });
+  const labelOf: Reach['labelOf'] = (name, kind) => rules.labelOf(name, kind);
   return {
     ...{ ...memory, clock, cluster, lease, outbox, clusterId, metrics, log },
     brakes: new Brakes({ cluster, clock, random: options.random }),
-    reporter: createReporter({ clock, cluster, log, metrics }),
+    reporter: createReporter({ clock, cluster, log, metrics, labelOf }),
     ruleOf: (name, kind) => rules.namedFor(name, kind),
     areRulesKnown: () => options.areRulesKnown?.() ?? true,
-    whyNotAccepted: (name) => rules.whyNotAccepted(name),
+    whyNotAccepted: (name, kind) => rules.whyNotAccepted(name, kind),
+    labelOf,
     queueOf: (handler) => handlers[handler]?.queueUrl,
   };
 }

@@ -26,7 +26,7 @@ export async function noteFailure(reach: Reach, { key, error, failures }: Failur
   const pending = pendings.get(key);
   const rule = pending?.rule ?? key.slice(key.indexOf('/') + 1);
   const message = explain(error);
-  metrics.failures.inc({ rule });
+  metrics.failures.inc({ rule: reach.labelOf(rule, pending?.kind) });
   // The first few, and then ever more rarely: thousands of objects may be refused alike.
   const level = failures <= FAILURES_UNTIL_HELD || Number.isInteger(Math.log2(failures)) ? 'warn' : 'debug';
   log[level]({ key, failures, err: message }, 'settling an object: trying again');

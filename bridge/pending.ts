@@ -88,6 +88,11 @@ export function beganAt({ meta }: Pick<Pending, 'meta'>): number {
   return deletionBegan(meta.deletionTimestamp ?? meta.creationTimestamp, meta.deletionGracePeriodSeconds);
 }
 
+/** Whether it is a rule's of that name for that kind: another kind's entries may have the name as well. */
+export function isUnder({ rule, kind }: Pick<Pending, 'rule' | 'kind'>, name: string, match: KindRef): boolean {
+  return rule === name && kind.group === match.group && kind.resource === match.resource;
+}
+
 /** The key of a pending deletion. */
 export function pendingKey(uid: string, rule: string): string {
   return `${uid}/${rule}`;

@@ -57,7 +57,7 @@ async function runOnce(reach: Reach, pending: Pending, taken: Settle[]): Promise
   const run: Run = { reach, pending, facts, rule, hasResults: taken.length > 0 };
   hearWords(run);
   const decision = decide(
-    observe(pending, facts, { rule, neverAccepted: reach.whyNotAccepted(pending.rule) }),
+    observe(pending, facts, { rule, neverAccepted: reach.whyNotAccepted(pending.rule, pending.kind) }),
     reach.clock.now(),
   );
   if (decision.act === 'publish' && reach.clock.monotonic() - facts.readAt >= FRESH_MS) {

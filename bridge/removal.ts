@@ -62,15 +62,16 @@ export function finish(reach: Reach, pending: Pending, gone: 'object' | 'entry')
 /** Without a removal of ours somebody else has taken the entry off: that is told, with the target (`Bypassed`). */
 function tellEnd(reach: Reach, pending: Pending, gone: 'object' | 'entry'): void {
   const { removing, rule, meta } = pending;
+  const label = reach.labelOf(rule, pending.kind);
   const seconds = (reach.clock.now() - beganAt(pending)) / 1000;
   if (removing === undefined && isAnswered(pending)) {
-    reach.metrics.removed.inc({ rule, reason: 'Elsewhere' });
+    reach.metrics.removed.inc({ rule: label, reason: 'Elsewhere' });
     reach.log.info(
       { rule, uid: meta.uid, seconds },
       `removing finalizer from ${nameOf(pending)}: somebody else was faster`,
     );
   } else if (removing === undefined) {
-    reach.metrics.bypassed.inc({ rule });
+    reach.metrics.bypassed.inc({ rule: label });
     const what = gone === 'object' ? 'the object is gone' : 'the entry is gone from the object';
     reach.reporter.tell(pending, {
       type: 'Warning',
@@ -79,8 +80,8 @@ function tellEnd(reach: Reach, pending: Pending, gone: 'object' | 'entry'): void
       message: `${rule}: ${what} before a result came; the outside resource may have leaked${leakOf(pending)}`,
     });
   } else {
-    reach.metrics.removed.inc({ rule, reason: removing.reason });
-    reach.metrics.duration.observe({ rule, reason: removing.reason }, Math.max(0, seconds));
+    reach.metrics.removed.inc({ rule: label, reason: removing.reason });
+    reach.metrics.duration.observe({ rule: label, reason: removing.reason }, Math.max(0, seconds));
     const telling = tellingOf(removing, pending);
     if (telling === undefined)
       reach.log.debug({ rule, uid: meta.uid, seconds }, `removing finalizer from ${nameOf(pending)}: done`);

@@ -6,7 +6,7 @@
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Facts, Pending } from './pending.ts';
-import type { Clock, Cluster, EventInput, ObjectMeta } from './ports.ts';
+import type { Clock, Cluster, EventInput, KindRef, ObjectMeta } from './ports.ts';
 
 /** Events of one rule: so many at once, and so many a second after that. The log has them all. */
 const EVENTS_AT_ONCE = 50;
@@ -39,10 +39,12 @@ export interface ReporterOptions {
   readonly cluster: Cluster;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Whose allowance an entry's Events are of. */
+  labelOf(rule: string, kind: KindRef): string;
 }
 
 /** Creates the reporter. */
-export function createReporter({ clock, cluster, log, metrics }: ReporterOptions): Reporter {
+export function createReporter({ clock, cluster, log, metrics, labelOf }: ReporterOptions): Reporter {
   const allowances = new Map<string, Allowance>();
   async function record(pending: Told, telling: Telling): Promise<void> {
     const object = pending.facts?.object;
@@ -64,8 +66,9 @@ export function createReporter({ clock, cluster, log, metrics }: ReporterOptions
     tell(pending, telling) {
       const level = telling.type === 'Warning' ? 'warn' : 'info';
       log[level]({ ...fieldsOf(pending), reason: telling.reason, ...targetOf(pending) }, telling.message);
-      const allowance = withRest(allowances.get(pending.rule), clock.monotonic());
-      allowances.set(pending.rule, { ...allowance, left: Math.max(0, allowance.left - 1) });
+      const label = labelOf(pending.rule, pending.kind);
+      const allowance = withRest(allowances.get(label), clock.monotonic());
+      allowances.set(label, { ...allowance, left: Math.max(0, allowance.left - 1) });
       if (allowance.left < 1) metrics.events.inc({ outcome: 'dropped' });
       else void record(pending, telling);
     },

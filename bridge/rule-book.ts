@@ -9,6 +9,9 @@ import type { Rule } from './rule.ts';
 /** Told of a rule's change: what it was and what it is; either may be undefined. */
 export type RuleListener = (name: string, before: Rule | undefined, after: Rule | undefined) => void;
 
+/** No rule can have this name. */
+export const NO_RULE = '(no rule)';
+
 interface Refused {
   readonly why: string;
   /** What it is for, as far as that can be told: what carries its entry has to be seen. */
@@ -64,9 +67,19 @@ export class RuleBook {
     return this.#byKind.get(kindKey(kind)) ?? [];
   }
 
-  /** Why a rule that exists has no accepted generation; undefined when there is no such rule. */
-  whyNotAccepted(name: string): string | undefined {
-    return this.#neverAccepted.get(name)?.why;
+  /** Why a rule that exists for that kind, or for one that nobody can tell, has no accepted generation; undefined when there is none. */
+  whyNotAccepted(name: string, kind: Pick<KindRef, 'group' | 'resource'>): string | undefined {
+    return this.hasRule(name, kind) ? this.#neverAccepted.get(name)?.why : undefined;
+  }
+
+  /**
+   * What an entry's rule is called where each name costs something for good: whoever may write an object may give its entries
+   * any name. Without a kind, any rule of that name will do.
+   */
+  labelOf(name: string, kind?: Pick<KindRef, 'group' | 'resource'>): string {
+    const isKnown =
+      kind === undefined ? this.#byName.has(name) || this.#neverAccepted.has(name) : this.hasRule(name, kind);
+    return isKnown ? name : NO_RULE;
   }
 
   /** Puts a rule in force, in place of its earlier generation. */

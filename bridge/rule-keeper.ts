@@ -13,7 +13,7 @@ import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { type EnforcingOptions, enforce, policyProbe, REJUDGE_MS } from './rule-enforcing.ts';
 import { type Judgement, judgeRule } from './rule-judge.ts';
-import { STATUS_EVERY_MS } from './rule-status.ts';
+import { STATUS_EVERY_MS, type Written } from './rule-status.ts';
 import type { Serving } from './serving.ts';
 import { rulePath, TEARDOWN_RULES, versionOf } from './teardown-rules.ts';
 import { sayUnjudged } from './unjudged.ts';
@@ -78,7 +78,7 @@ class Keeper implements RuleKeeper {
   readonly #withdrawals = new Map<string, Withdrawal>();
   /** Per rule what of its status may have moved when it was looked at last. */
   readonly #told = new Map<string, string>();
-  readonly #writtenAt = new Map<string, number>();
+  readonly #written = new Map<string, Written>();
   readonly #isPolicyServed: EnforcingOptions['isPolicyServed'];
   #isSynced = false;
   #shown: Set<string> | undefined;
@@ -170,7 +170,7 @@ class Keeper implements RuleKeeper {
       return undefined;
     }
     this.#told.set(name, this.#stateOf(name, this.#pendingCounts()));
-    const options = { ...this.#options, writtenAt: this.#writtenAt, isPolicyServed: this.#isPolicyServed };
+    const options = { ...this.#options, written: this.#written, isPolicyServed: this.#isPolicyServed };
     if (object.metadata.deletionTimestamp !== undefined) {
       this.#options.births.forget(name);
       stopTaking(this.#options.book, object.metadata);
@@ -203,7 +203,7 @@ class Keeper implements RuleKeeper {
 
   #forget(name: string): void {
     this.#unjudged.delete(name);
-    for (const kept of [this.#withdrawals, this.#judged, this.#unanswered, this.#told, this.#writtenAt])
+    for (const kept of [this.#withdrawals, this.#judged, this.#unanswered, this.#told, this.#written])
       kept.delete(name);
     this.#options.births.forget(name);
     this.#options.book.delete(name);
@@ -220,7 +220,7 @@ class Keeper implements RuleKeeper {
       return;
     }
     try {
-      await sayUnjudged({ ...this.#options, writtenAt: this.#writtenAt }, unanswered.object, error);
+      await sayUnjudged({ ...this.#options, written: this.#written }, unanswered.object, error);
     } catch (failure) {
       log.warn({ rule: name, err: explain(failure) }, 'saying that a rule cannot be judged: failed');
     }

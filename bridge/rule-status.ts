@@ -3,7 +3,7 @@
  * and withdrawal.ts; written only when it says something new, guarded by the resourceVersion that was read.
  */
 import { guards } from './finalizer.ts';
-import { beganAt, type Pending } from './pending.ts';
+import { beganAt, isUnder, type Pending } from './pending.ts';
 import type { Clock, Cluster, KubeObject } from './ports.ts';
 import { conditionsOf } from './rule-conditions.ts';
 import { HELD_OBJECTS_MAX } from './rule-facts.ts';
@@ -12,6 +12,7 @@ import type { Judgement } from './rule-judge.ts';
 import {
   type Condition,
   generationOf,
+  matchOf,
   rulePath,
   statusOf,
   versionOf,
@@ -21,12 +22,18 @@ import {
 /** Status is written at most this often, unless a condition changes that people and programs wait for. */
 export const STATUS_EVERY_MS = 10_000;
 
+/** When a status was written (monotonic ms), and what verdict of this process it carried. */
+export interface Written {
+  readonly at: number;
+  readonly verdict: string;
+}
+
 /** What writing needs. */
 export interface StatusOptions {
   readonly cluster: Cluster;
   readonly clock: Clock;
-  /** Per rule when its status was last written, in monotonic ms. */
-  readonly writtenAt: Map<string, number>;
+  /** Per rule what this process wrote last. */
+  readonly written: Map<string, Written>;
   isWatching(rule: string): boolean;
   pendings(): readonly Pending[];
   /** Conditions beside those of the judgement. */
@@ -50,7 +57,7 @@ export async function writeStatus(
  * watch and brings another look, so what merely counts may wait: resolves to when it may be written, in ms since the epoch.
  */
 export async function updateStatus(
-  { cluster, clock, pendings, writtenAt, judgement }: StatusOptions & { readonly judgement?: Judgement },
+  { cluster, clock, pendings, written, judgement }: StatusOptions & { readonly judgement?: Judgement },
   name: string,
   conditions: readonly Condition[],
 ): Promise<number | undefined> {
@@ -59,40 +66,40 @@ export async function updateStatus(
   // Edited since it was judged: the edit brings another look.
   if (judgement !== undefined && judgement.version !== versionOf(object)) return undefined;
   const before = statusOf(object);
+  const match = matchOf(object);
   const after = {
     ...before,
     observedGeneration: generationOf(object),
     ...(judgement?.rule === undefined ? {} : { lastAccepted: toRemember(object) }),
     conditions: merged(before.conditions ?? [], conditions, { object, now: clock.now() }),
-    ...countsOf(pendings().filter(({ rule }) => rule === name)),
+    ...countsOf(pendings().filter((pending) => isUnder(pending, name, match))),
   };
   if (JSON.stringify(sorted(before)) === JSON.stringify(sorted(after))) return undefined;
   const now = clock.monotonic();
-  const age = now - (writtenAt.get(name) ?? Number.NEGATIVE_INFINITY);
-  if (age < STATUS_EVERY_MS && verdict(before) === verdict(after)) return clock.now() + STATUS_EVERY_MS - age;
+  const last = written.get(name);
+  const verdict = verdictOf(object, conditions);
+  const age = now - (last?.at ?? Number.NEGATIVE_INFINITY);
+  if (age < STATUS_EVERY_MS && last?.verdict === verdict) return clock.now() + STATUS_EVERY_MS - age;
   const outcome = await cluster.patch(
     rulePath(name),
     [...guards(object.metadata), { op: 'add', path: '/status', value: after }],
     'status',
   );
   if (outcome.kind === 'conflict') throw new Error(`writing the status of rule ${name}: it has changed`);
-  writtenAt.set(name, now);
+  written.set(name, { at: now, verdict });
   return undefined;
 }
 
-/** What of a status people and programs wait for; the entry at birth is not of it, as each new object may change that. */
-function verdict({
-  observedGeneration,
-  conditions = [],
-}: {
-  readonly observedGeneration?: unknown;
-  readonly conditions?: readonly WrittenCondition[] | undefined;
-}): string {
+/**
+ * What of a status people and programs wait for; the entry at birth is not of it, as each new object may change that. Only
+ * what this process says: of two that judge differently each would answer the other's write with its own, at once.
+ */
+function verdictOf(object: KubeObject, conditions: readonly Condition[]): string {
   const said = conditions
     .filter(({ type }) => type !== 'FinalizerAtAdmission')
     .map(({ type, status, reason }) => `${type} ${status} ${reason}`)
     .sort();
-  return JSON.stringify([observedGeneration, said]);
+  return JSON.stringify([object.metadata.uid, generationOf(object), said]);
 }
 
 interface MergeContext {

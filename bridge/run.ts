@@ -31,8 +31,10 @@ export interface Reach {
   ruleOf(name: string, kind: KindRef): Rule | undefined;
   /** Whether the rules are known: before that nobody can say that one is not there. */
   areRulesKnown(): boolean;
-  /** Why a rule that exists was never accepted. */
-  whyNotAccepted(name: string): string | undefined;
+  /** Why a rule that exists for this kind was never accepted. */
+  whyNotAccepted(name: string, kind: KindRef): string | undefined;
+  /** The name of an entry's rule in metrics: that of a rule that is there, or a word for all others. */
+  labelOf(name: string, kind?: KindRef): string;
   queueOf(handler: string): string | undefined;
   /** Forgets timers and back-off of a key. */
   forget(key: string): void;

@@ -24,6 +24,8 @@ export interface StrayActsOptions {
   readonly reporter: Reporter;
   /** Whether some rule, accepted or not, has that name and is for that kind. */
   hasRule(name: string, kind: KindRef): boolean;
+  /** The name of an entry's rule in metrics. */
+  labelOf(name: string, kind: KindRef): string;
   add(key: string): void;
 }
 
@@ -94,9 +96,10 @@ export class StrayActs {
   }
 
   #tellReleased({ object: { kind }, rule }: Asked, object: KubeObject): void {
-    const { metrics, reporter } = this.#options;
-    metrics.removed.inc({ rule, reason: 'Released' });
-    metrics.words.inc({ rule, word: 'release' });
+    const { metrics, reporter, labelOf } = this.#options;
+    const label = labelOf(rule, kind);
+    metrics.removed.inc({ rule: label, reason: 'Released' });
+    metrics.words.inc({ rule: label, word: 'release' });
     reporter.tell(
       { rule, kind, meta: object.metadata, facts: { object, evaluation: undefined } },
       {

@@ -7,13 +7,13 @@
 import type { Census, Count } from './census.ts';
 import { entryOf, removeEntry } from './finalizer.ts';
 import type { Log } from './log.ts';
-import type { Pending } from './pending.ts';
+import { isUnder, type Pending } from './pending.ts';
 import type { Clock, Cluster, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { lastAcceptedOf } from './rule-force.ts';
 import { type Judgement, whyRefused } from './rule-judge.ts';
-import { updateStatus } from './rule-status.ts';
+import { updateStatus, type Written } from './rule-status.ts';
 import { ruleFromObject } from './rules.ts';
 import { injectsFor, type Settling, sawCarriers, sawNobody } from './settling.ts';
 import { standInFor } from './stand-in.ts';
@@ -40,7 +40,7 @@ export interface WithdrawalOptions {
   readonly kinds: Kinds;
   readonly log: Log;
   readonly running: Map<string, Withdrawal>;
-  readonly writtenAt: Map<string, number>;
+  readonly written: Map<string, Written>;
   isWatching(rule: string): boolean;
   /** Takes a rule's entry off live objects. */
   release(rule: Rule, carriers: readonly ObjectMeta[]): void;
@@ -104,7 +104,7 @@ async function sweep(options: WithdrawalOptions, rule: Rule, withdrawal: Withdra
   if (count.kind === 'counted' && (count.live.length > 0 || count.deleting > 0)) {
     sawCarriers(withdrawal);
     if (isNew) options.release(rule, count.live);
-    await say(options, name, blockedBy(options, name, { live: count.live.length, deleting: count.deleting }));
+    await say(options, name, blockedBy(options, rule, { live: count.live.length, deleting: count.deleting }));
     return clock.now() + LOOK_EVERY_MS;
   }
   const looksAgainIn = sawNobody(withdrawal, at);
@@ -124,7 +124,7 @@ async function countCarriers(
 ): Promise<{ readonly count: Count; readonly at: number; readonly isNew: boolean }> {
   const { counted } = withdrawal;
   const isOnlyPending = counted?.count.kind === 'counted' && counted.count.live.length === 0;
-  const isHeldUp = isOnlyPending && pendings().some(({ rule }) => rule === name);
+  const isHeldUp = isOnlyPending && pendings().some((pending) => isUnder(pending, name, match));
   const every = isHeldUp ? LOOK_SELDOM_MS : LOOK_EVERY_MS;
   if (counted !== undefined && clock.monotonic() - counted.at < every) return { ...counted, isNew: false };
   const at = clock.monotonic();
@@ -154,10 +154,10 @@ const UNCOUNTED: Readonly<Record<'forbidden' | 'otherVersion', Said>> = {
 
 function blockedBy(
   { pendings }: WithdrawalOptions,
-  name: string,
+  { name, match }: Rule,
   { live, deleting }: { readonly live: number; readonly deleting: number },
 ): Said {
-  const held = pendings().filter(({ rule, standing }) => rule === name && standing?.phase === 'Held');
+  const held = pendings().filter((pending) => isUnder(pending, name, match) && pending.standing?.phase === 'Held');
   if (held.length > 0) {
     const names = held.slice(0, 5).map(({ meta }) => [meta.namespace, meta.name].filter(Boolean).join('/'));
     return ['HeldObjects', `${held.length} held objects must be released or finished: ${names.join(', ')}`];

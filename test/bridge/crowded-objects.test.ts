@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { updateStatus } from '../../bridge/rule-status.ts';
 import { Strays } from '../../bridge/strays.ts';
 import { statusOf, TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
-import { BUCKETS, deletingMeta, metaOf, pendingOf, RULE } from '../support/bridge-builders.ts';
+import { BUCKETS, counts, deletingMeta, metaOf, pendingOf, RULE } from '../support/bridge-builders.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
 import { ManualClock, START, stamp } from '../support/manual-clock.ts';
 import { RuleScene } from '../support/rule-scene.ts';
@@ -78,7 +78,7 @@ it('counts more deletions of a rule than a call takes arguments (P10)', async ()
   const oldest = pendingOf({ meta: deletingMeta({ deletionTimestamp: stamp(START - 60_000) }) });
   const pendings = [oldest, ...Array.from({ length: 200_000 }, () => newest)];
   await updateStatus(
-    { cluster, clock, writtenAt: new Map(), isWatching: () => true, pendings: () => pendings },
+    { cluster, clock, written: new Map(), isWatching: () => true, pendings: () => pendings },
     RULE,
     [],
   );
@@ -87,4 +87,34 @@ it('counts more deletions of a rule than a call takes arguments (P10)', async ()
     pending: 200_001,
     oldestPendingTime: new Date(START - 60_000).toISOString(),
   });
+});
+
+it('names out of objects make no metrics and no allowances without end (P10)', async () => {
+  const scene = await RuleScene.start();
+  await scene.apply();
+  const names = Array.from({ length: 60 }, (_, at) => `o${at}`);
+  for (const name of names) {
+    const annotations = { [`release.finalizer-bridge.dev/none-${name}`]: `uid-${name}` };
+    scene.cluster.create({
+      name,
+      uid: `uid-${name}`,
+      finalizers: [`finalizer-bridge.dev/none-${name}`],
+      annotations,
+      spec: {},
+    });
+  }
+  await scene.create('bare', { finalizers: ['finalizer-bridge.dev/none-bare'] });
+  for (const name of names) await scene.delete(name);
+  await scene.delete('bare');
+  await scene.clock.advance(1_000);
+  scene.cluster.change('bare', ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, finalizers: [] } }));
+  await scene.clock.advance(24 * 3_600_000);
+  const { words, removed, bypassed, failures } = scene.metrics;
+  for (const metric of [words, removed, bypassed, failures]) {
+    const labels = Object.keys(await counts(metric)).map((label) => label.split('/')[0]);
+    expect(labels.filter((label) => label !== RULE && label !== '(no rule)')).toEqual([]);
+  }
+  expect(await counts(words)).toMatchObject({ '(no rule)/release': 60 });
+  expect(scene.cluster.events.filter(({ reason }) => reason === 'ReleaseAsked').length).toBeLessThanOrEqual(50);
+  await scene.stop();
 });

@@ -59,15 +59,17 @@ describe('a rule book', () => {
   it('knows why a rule has no accepted generation, until it has one or is gone', () => {
     const { book, told } = bench(other);
     book.refuse(RULE, 'spec.target: empty');
-    expect(book.whyNotAccepted(RULE)).toBe('spec.target: empty');
-    expect(book.whyNotAccepted(OTHER)).toBeUndefined();
+    expect(book.whyNotAccepted(RULE, BUCKETS)).toBe('spec.target: empty');
+    expect(book.whyNotAccepted(OTHER, BUCKETS)).toBeUndefined();
+    book.refuse(RULE, 'spec.target: empty', BUCKETS);
+    expect(book.whyNotAccepted(RULE, { ...BUCKETS, resource: 'volumes' })).toBeUndefined();
     expect(book.rules).toEqual([other]);
     book.set(rule);
-    expect(book.whyNotAccepted(RULE)).toBeUndefined();
+    expect(book.whyNotAccepted(RULE, BUCKETS)).toBeUndefined();
     book.delete(RULE);
     book.refuse(RULE, 'again');
     book.delete(RULE);
-    expect(book.whyNotAccepted(RULE)).toBeUndefined();
+    expect(book.whyNotAccepted(RULE, BUCKETS)).toBeUndefined();
     expect(told.map(([name]) => name)).toEqual([RULE, RULE, RULE, RULE, RULE]);
   });
 

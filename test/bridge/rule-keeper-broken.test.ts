@@ -120,7 +120,7 @@ describe('a rule that goes', () => {
     scene.forceDelete();
     await scene.apply(BROKEN, RULE, 'uid-2');
     expect(scene.book.named(RULE)).toBeUndefined();
-    expect(scene.book.whyNotAccepted(RULE)).toContain('spec.target.bucket');
+    expect(scene.book.whyNotAccepted(RULE, BUCKETS)).toContain('spec.target.bucket');
     await scene.delete('logs');
     expect(scene.standing('logs')).toBe('Held RuleNotAccepted');
   });

@@ -127,7 +127,9 @@ describe('the keeper', () => {
     await scene.clock.advance(1_000);
     expect(scene.keeper.isReady()).toBe(true);
     expect(scene.queue.isConsumed).toBe(true);
-    expect(scene.book.whyNotAccepted(OTHER)).toContain('discovering broken.example.com/v1');
+    expect(scene.book.whyNotAccepted(OTHER, { group: 'broken.example.com', resource: 'broken' })).toContain(
+      'discovering broken.example.com/v1',
+    );
     await scene.apply();
     expect(scene.said('Ready')).toBe('True Ready');
     scene.kinds.fails.clear();

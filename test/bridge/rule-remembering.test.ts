@@ -223,7 +223,7 @@ describe('a rule that cannot be judged', () => {
     await scene.apply();
     await scene.clock.advance(60_000);
     expect(scene.said('Accepted')).toBeUndefined();
-    expect(scene.book.whyNotAccepted(RULE)).toContain('HTTP 503');
+    expect(scene.book.whyNotAccepted(RULE, BUCKETS)).toContain('HTTP 503');
     scene.holdsLease = true;
     scene.cluster.refused.set('/teardownrules', 403);
     await scene.clock.advance(60_000);

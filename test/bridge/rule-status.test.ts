@@ -4,10 +4,11 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Pending, Standing } from '../../bridge/pending.ts';
-import { STATUS_EVERY_MS, updateStatus } from '../../bridge/rule-status.ts';
+import { STATUS_EVERY_MS, updateStatus, type Written } from '../../bridge/rule-status.ts';
 import { type Condition, statusOf, TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
-import { deletingMeta, pendingOf, RULE } from '../support/bridge-builders.ts';
+import { BUCKETS, deletingMeta, pendingOf, RULE } from '../support/bridge-builders.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
+import { VOLUMES } from '../support/fake-kinds.ts';
 import { ManualClock, START, stamp } from '../support/manual-clock.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 
@@ -18,10 +19,10 @@ const HELD: Standing = { phase: 'Held', reason: 'TargetMissing', message: 'no bu
 function bench() {
   const clock = new ManualClock();
   const cluster = new FakeCluster(() => clock.now());
-  cluster.create({ name: RULE, kind: TEARDOWN_RULES });
+  cluster.create({ name: RULE, kind: TEARDOWN_RULES, spec: { match: BUCKETS } });
   const state: { pendings: Pending[] } = { pendings: [] };
-  const writtenAt = new Map<string, number>();
-  const options = { cluster, clock, writtenAt, isWatching: () => true, pendings: () => state.pendings };
+  const written = new Map<string, Written>();
+  const options = { cluster, clock, written, isWatching: () => true, pendings: () => state.pendings };
   const write = async (...conditions: readonly Condition[]) => await updateStatus(options, RULE, conditions);
   const status = () => {
     const rule = cluster.peek(RULE, TEARDOWN_RULES);
@@ -43,7 +44,7 @@ describe('the conditions of a rule', () => {
     await write(READY);
     expect(status().conditions).toEqual([{ ...READY, observedGeneration: 1, lastTransitionTime: stamp(START) }]);
     expect(status()).toMatchObject({ observedGeneration: 1 });
-    cluster.change(RULE, (object) => ({ ...object, spec: { a: 1 } }), TEARDOWN_RULES);
+    cluster.change(RULE, (object) => ({ ...object, spec: { match: BUCKETS, a: 1 } }), TEARDOWN_RULES);
     await clock.advance(60_000);
     await write({ ...READY, reason: 'OwnershipWeak' });
     expect(status().conditions).toMatchObject([
@@ -78,6 +79,7 @@ describe('the counts of a rule', () => {
       pending('a', 60_000),
       pending('b', 0, HELD),
       { ...pending('c', 7_200_000), rule: 'another' },
+      { ...pending('d', 7_200_000), kind: VOLUMES },
       pendingOf({ meta: grace }),
     ];
     await write(READY);

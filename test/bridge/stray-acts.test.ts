@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createMetrics } from '../../bridge/metrics.ts';
 import { ApiError } from '../../bridge/ports.ts';
 import { createReporter } from '../../bridge/reporter.ts';
+import { NO_RULE } from '../../bridge/rule-book.ts';
 import { isStrayKey, StrayActs } from '../../bridge/stray-acts.ts';
 import { BUCKETS, counts, keptLog } from '../support/bridge-builders.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
@@ -21,10 +22,12 @@ function bench() {
   const [cluster, metrics, kept, clock] = [new FakeCluster(), createMetrics(), keptLog(), new ManualClock()];
   const state = { holds: true, rules: new Set(['here']) };
   const added: string[] = [];
+  const labelOf = (name: string) => (state.rules.has(name) ? name : NO_RULE);
   const acts = new StrayActs({
     ...{ cluster, metrics, log: kept.log, lease: { holds: () => state.holds } },
-    reporter: createReporter({ clock, cluster, log: kept.log, metrics }),
+    reporter: createReporter({ clock, cluster, log: kept.log, metrics, labelOf }),
     hasRule: (name) => state.rules.has(name),
+    labelOf,
     add: (key) => void added.push(key),
   });
   cluster.create({ name: 'logs', finalizers: FINALIZERS, annotations: { [WORD]: 'uid-logs' } });
@@ -49,8 +52,8 @@ describe('a released stray', () => {
     await of.acts.run(KEY);
     expect(of.finalizers()).toEqual(LEFT);
     expect(of.cluster.calls.map(({ verb }) => verb)).toEqual(['get', 'patch', 'event']);
-    expect(await counts(of.metrics.removed)).toEqual({ 'gone/Released': 1 });
-    expect(await counts(of.metrics.words)).toEqual({ 'gone/release': 1 });
+    expect(await counts(of.metrics.removed)).toEqual({ '(no rule)/Released': 1 });
+    expect(await counts(of.metrics.words)).toEqual({ '(no rule)/release': 1 });
     expect(of.cluster.events).toMatchObject([{ type: 'Warning', reason: 'Released', object: { uid: 'uid-logs' } }]);
     await of.acts.run(KEY);
     expect(of.cluster.calls).toHaveLength(3);

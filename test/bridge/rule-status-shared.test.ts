@@ -1,0 +1,34 @@
+/*
+ * Two bridges that judge one rule differently, as during a rolling update: each write of its status wakes the other, so
+ * neither may answer the other's with its own at once.
+ */
+import { expect, it } from 'vitest';
+import { STATUS_EVERY_MS, updateStatus } from '../../bridge/rule-status.ts';
+import { type Condition, TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
+import { BUCKETS, RULE } from '../support/bridge-builders.ts';
+import { FakeCluster } from '../support/fake-cluster.ts';
+import { ManualClock, START } from '../support/manual-clock.ts';
+
+const READY: Condition = { type: 'Ready', status: 'True', reason: 'Ready', message: 'all is well' };
+const UNREADY: Condition = { ...READY, status: 'False', reason: 'NoQueue' };
+
+it('a status that another process has written otherwise waits its time', async () => {
+  const clock = new ManualClock();
+  const cluster = new FakeCluster(() => clock.now());
+  cluster.create({ name: RULE, kind: TEARDOWN_RULES, spec: { match: BUCKETS } });
+  const bridge = () => ({ cluster, clock, written: new Map(), isWatching: () => true, pendings: () => [] });
+  const [ours, theirs] = [bridge(), bridge()];
+  await updateStatus(ours, RULE, [READY]);
+  await clock.advance(1_000);
+  await updateStatus(theirs, RULE, [UNREADY]);
+  expect(cluster.count('patch')).toBe(2);
+  await clock.advance(1_000);
+  expect(await updateStatus(ours, RULE, [READY])).toBe(START + STATUS_EVERY_MS);
+  expect(cluster.count('patch'), 'the verdict is the one that was written before').toBe(2);
+  await updateStatus(ours, RULE, [UNREADY]);
+  await updateStatus(ours, RULE, [{ ...UNREADY, reason: 'UnknownResource' }]);
+  expect(cluster.count('patch'), 'a verdict that changes is written at once').toBe(3);
+  await clock.advance(STATUS_EVERY_MS);
+  await updateStatus(ours, RULE, [READY]);
+  expect(cluster.count('patch')).toBe(4);
+});
