@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import { type Answer, type Call, decoded, type Http, isObjectMissing, refusal } from './cluster-http.ts';
 import { isServed } from './cluster-kinds.ts';
-import { cutToBytes, NOTE_MAX_BYTES } from './event-note.ts';
+import { cutToBytes, eventName, NOTE_MAX_BYTES } from './event-note.ts';
 import {
   ApiError,
   type Clock,
@@ -177,7 +177,7 @@ function eventOf({ object, type, reason, action, message }: EventInput, { namesp
   return {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
-    metadata: { name: `${object.name.slice(0, 200)}.${randomUUID()}`, namespace },
+    metadata: { name: eventName(object.name, randomUUID()), namespace },
     eventTime: new Date(now).toISOString().replace('Z', '000Z'),
     reportingController: 'finalizer-bridge.dev/bridge',
     reportingInstance: identity,

@@ -1,6 +1,6 @@
 /*
  * What an Event says in words, within what the API server takes. Pure. Called by standing.ts and failing.ts for held
- * objects, and by cluster.ts for every Event: a longer note would be refused, and nobody would be told.
+ * objects, and by cluster.ts for every Event: a longer note or another name would be refused, and nobody would be told.
  */
 import { utf8Bytes } from './contract.ts';
 import { nextCommand } from './next-command.ts';
@@ -8,6 +8,21 @@ import type { Pending, Standing } from './pending.ts';
 
 /** Longest note of an Event, in UTF-8 bytes. */
 export const NOTE_MAX_BYTES = 1024;
+
+const READABLE_MAX = 200;
+
+/**
+ * The name of an Event about an object: a DNS subdomain, whatever the object is called (`system:foo` is none). `unique` is
+ * lower case letters, digits and `-`.
+ */
+export function eventName(object: string, unique: string): string {
+  const labels = object
+    .toLowerCase()
+    .slice(0, READABLE_MAX)
+    .split('.')
+    .map((label) => label.replace(/[^a-z0-9-]/g, '-').replace(/^-+|-+$/g, ''));
+  return [...labels, unique].filter((label) => label !== '').join('.');
+}
 
 /** What a held object's Event says by itself: rule, reason, since when, why, and the command that comes next. */
 export function heldNote(pending: Pending, { reason, message, since }: Omit<Standing, 'phase'>): string {

@@ -1,12 +1,14 @@
 /*
  * The command that a person needs next for a held object, as text to be pasted. Pure; called by standing.ts and
- * failing.ts for Events. A name from Kubernetes holds nothing that a shell would read as more than text.
+ * failing.ts for Events. Names are quoted: some kinds take any (a Role may be called `a; b`), and an entry's rule is whatever
+ * its author wrote.
  */
 import { kindName } from './kind-key.ts';
 import type { Pending } from './pending.ts';
 import type { ObjectMeta } from './ports.ts';
+import { commandOf } from './shell-words.ts';
 
-const COMMAND = 'kubectl finalizer-bridge';
+const COMMAND = ['kubectl', 'finalizer-bridge'];
 
 /** What of a pending deletion is named. */
 export type Named = Pick<Pending, 'rule' | 'kind'> & { readonly meta: Pick<ObjectMeta, 'name' | 'namespace'> };
@@ -20,7 +22,7 @@ const LOOK_FIRST = new Set([
 /** The command for a reason of holding. */
 export function nextCommand(reason: string, named: Named): string {
   const { rule } = named;
-  if (reason === 'RuleNotAccepted') return `kubectl describe teardownrules.finalizer-bridge.dev ${rule}`;
+  if (reason === 'RuleNotAccepted') return commandOf('kubectl', 'describe', 'teardownrules.finalizer-bridge.dev', rule);
   if (reason === 'NoRule') return wordCommand('release', named);
   if (reason === 'BudgetExceeded') return wordCommand('approve', named);
   return wordCommand(LOOK_FIRST.has(reason) ? 'explain' : 'retry', named);
@@ -29,7 +31,7 @@ export function nextCommand(reason: string, named: Named): string {
 /** The command that says a word about an object, or explains it. */
 export function wordCommand(word: 'explain' | 'retry' | 'release' | 'approve', { rule, kind, meta }: Named): string {
   const object = `${kindName(kind)}/${meta.name}`;
-  const place = meta.namespace === undefined ? '' : ` -n ${meta.namespace}`;
-  const which = word === 'explain' ? '' : ` --rule ${rule}`;
-  return `${COMMAND} ${word} ${object}${place}${which}`;
+  const place = meta.namespace === undefined ? [] : ['-n', meta.namespace];
+  const which = word === 'explain' ? [] : ['--rule', rule];
+  return commandOf(...COMMAND, word, object, ...place, ...which);
 }

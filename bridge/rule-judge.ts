@@ -60,8 +60,8 @@ async function verdictOn(options: JudgeOptions, object: KubeObject): Promise<Ver
   const parsed = ruleFromObject(object);
   if (!parsed.ok) {
     const message = parsed.faults.map((fault) => `${fault.path}: ${fault.message}`).join('; ');
-    const reason = message.includes('OwnershipNotBound') ? 'OwnershipNotBound' : 'Invalid';
-    return refused(reason, message);
+    const named = parsed.faults.find(({ reason }) => reason !== undefined);
+    return refused(named?.reason ?? 'Invalid', message);
   }
   const { rule, spec } = parsed;
   const name = nameOf(rule.match);

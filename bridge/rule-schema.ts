@@ -131,6 +131,9 @@ function nameOfKind(input: unknown): string {
   return [data?.resource, data?.group].filter(Boolean).join('.');
 }
 
+/** Marks the fault that has a reason of its own. */
+export const NOT_BOUND_PARAMS = { reason: 'OwnershipNotBound' } as const;
+
 const ownership = z
   .strictObject({
     tags: z.optional(
@@ -148,6 +151,7 @@ const ownership = z
     }),
     z.refine(({ tags }) => tags === undefined || bindingOf({ tags }) !== undefined, {
       error: NOT_BOUND,
+      params: NOT_BOUND_PARAMS,
     }),
   );
 

@@ -3,11 +3,14 @@
  * place. Called by rules.ts. JSON is YAML.
  */
 import { type Document, LineCounter, parseAllDocuments } from 'yaml';
+import type { Refusal } from './rule-facts.ts';
 
 /** Something wrong in a file of rules. `path` names file, rule and field. */
 export interface Fault {
   readonly path: string;
   readonly message: string;
+  /** Where it has a name of its own in a rule's conditions. */
+  readonly reason?: Refusal;
 }
 
 /** Deepest nesting that is read; a rule needs about 6, options may bring more. */

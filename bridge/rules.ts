@@ -11,6 +11,7 @@ import { selectorPredicate } from './label-selector.ts';
 import type { Evaluation, Invalid, ObjectLike, Rule } from './rule.ts';
 import { type Waiter, waitsAmong } from './rule-circles.ts';
 import {
+  NOT_BOUND_PARAMS,
   type RuleDocument,
   ruleDocument,
   ruleMetadata,
@@ -58,7 +59,7 @@ export function ruleFromObject(object: RuleObject): ParsedRule {
   const parsed = teardownRuleSpec.safeParse(spec, { error: localeError });
   if (!parsed.success) {
     const faults = parsed.error.issues.flatMap((issue) => faultsOfIssue(issue, ''));
-    return { ok: false, faults: faults.map(({ path, message }) => ({ path: `spec.${path}`, message })) };
+    return { ok: false, faults: faults.map((fault) => ({ ...fault, path: `spec.${fault.path}` })) };
   }
   const { namespaceSelector } = parsed.data.match;
   return {
@@ -93,8 +94,10 @@ export function faultsOfIssue(issue: z.core.$ZodIssue, place: string): readonly 
       return issue.keys.map((key) => ({ path: at([...issue.path, key]), message: 'unknown field' }));
     case 'invalid_key':
       return issue.issues.map(({ message }) => ({ path: at(issue.path), message: `not a key: ${message}` }));
-    default:
-      return [{ path: at(issue.path), message: issue.message }];
+    default: {
+      const isUnbound = issue.code === 'custom' && issue.params === NOT_BOUND_PARAMS;
+      return [{ path: at(issue.path), message: issue.message, ...(isUnbound ? NOT_BOUND_PARAMS : {}) }];
+    }
   }
 }
 

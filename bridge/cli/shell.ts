@@ -3,18 +3,10 @@
  * names, targets and messages may come from whoever can write an object. Used wherever commands or data are printed.
  */
 
+export { commandOf, quoted } from '../shell-words.ts';
+
 // Control characters, and those that turn the direction of text: they show a person something else than what is there.
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
-
-/** One word of a POSIX shell, whatever is in it. */
-export function quoted(text: string): string {
-  return /^[\w/:=.,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-/** A command line out of words. */
-export function commandOf(...words: readonly string[]): string {
-  return words.map(quoted).join(' ');
-}
 
 /** Whether a text shows as what it is. */
 export function isPrintable(text: string): boolean {

@@ -28,6 +28,7 @@ describe('a rule', () => {
     ['with two faults', { target: {}, paused: 'no' }, 'Invalid', '; spec.paused: '],
     ['with a field that nobody knows', { dryRun: true }, 'Invalid', 'spec.dryRun: unknown field'],
     ['for a refused kind', { match: { ...BUCKETS, group: '', resource: 'secrets' } }, 'Invalid', 'secrets are refused'],
+    ['with an unknown field called like a reason', { OwnershipNotBound: 1 }, 'Invalid', 'spec.OwnershipNotBound'],
     ['whose tags bind to nothing', { ownership: { tags: { a: "'b'" } } }, 'OwnershipNotBound', 'spec.ownership: Own'],
     [
       'whose tags hold only a name, for a kind in namespaces',

@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Outcome, utf8Bytes } from '../../bridge/contract.ts';
-import { cutToBytes, NOTE_MAX_BYTES } from '../../bridge/event-note.ts';
+import { cutToBytes, eventName, NOTE_MAX_BYTES } from '../../bridge/event-note.ts';
 import { nextCommand } from '../../bridge/next-command.ts';
 import { counts, RULE } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
@@ -60,6 +60,25 @@ describe('the Event of a held object', () => {
     const node = { rule: RULE, kind: { group: '', version: 'v1', resource: 'nodes' }, meta: { name: 'one' } };
     expect(nextCommand('NoRule', node)).toBe(`kubectl finalizer-bridge release nodes/one --rule ${RULE}`);
   });
+
+  it('is safe to paste, whatever object and rule are called', () => {
+    const meta = { name: 'a; touch $HOME `id`', namespace: 'team-a' };
+    const role = { rule: "it's", kind: { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'roles' }, meta };
+    expect(nextCommand('NotOwned', role)).toBe(
+      "kubectl finalizer-bridge retry 'roles.rbac.authorization.k8s.io/a; touch $HOME `id`' -n team-a --rule 'it'\\''s'",
+    );
+  });
+
+  it.each(['logs', 'system:foo', `${'x'.repeat(199)}.y`, `${'x'.repeat(199)}-y`, '.', '-a-..-b.', 'A b', '所有者'])(
+    'has a name that the API server takes, for an object called %s',
+    (name) => {
+      const unique = '0b9d2f5a-7c55-4a4e-8a35-5d4f3d0a9c01';
+      const made = eventName(name, unique);
+      expect(made).toMatch(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+      expect(made.length).toBeLessThanOrEqual(253);
+      expect(made.endsWith(unique)).toBe(true);
+    },
+  );
 
   it('is cut to whole characters within its bytes', () => {
     holds(
