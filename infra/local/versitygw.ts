@@ -23,6 +23,8 @@ export interface VersitygwOptions {
   readonly say: Say;
   /** The region that requests have to be signed for. */
   readonly region: string;
+  /** Whom buckets belong to; also the access key, as this server has it. */
+  readonly account: string;
   readonly env?: Environment;
 }
 
@@ -34,13 +36,13 @@ export interface Versitygw {
 }
 
 /** Builds it if need be, starts it on an empty folder and waits until it answers. On failure nothing is left running. */
-export async function startVersitygw({ say, region, env = process.env }: VersitygwOptions): Promise<Versitygw> {
+export async function startVersitygw({ say, region, account, env = process.env }: VersitygwOptions): Promise<Versitygw> {
   const command = await findVersitygw({ say, env });
   const folder = await mkdtemp(join(tmpdir(), 'finalizer-bridge-versitygw-'));
   const [data, versions] = [join(folder, 'data'), join(folder, 'versions')];
   for (const path of [data, versions]) await mkdir(path);
   const [port = 0] = await freePorts(1);
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local-secret' };
+  const credentials = { accessKeyId: account, secretAccessKey: 'local-secret' };
   const server = await startSupervised({
     name: 'versitygw',
     command,

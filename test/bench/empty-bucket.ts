@@ -28,7 +28,7 @@ const RUN_MS = 600_000;
 
 const total = Number(process.argv[2] ?? 50_000);
 const say = (text: string) => process.stdout.write(`${text}\n`);
-const server = await startVersitygw({ say, region: REGION });
+const server = await startVersitygw({ say, region: REGION, account: ACCOUNT });
 const { endpoint, credentials } = server;
 const s3 = new S3Client({ endpoint, credentials, region: REGION, forcePathStyle: true });
 Object.assign(process.env, {
