@@ -8,6 +8,9 @@ import type { KubeObject } from './ports.ts';
 import type { Run } from './run.ts';
 import { reasonGiven, type SpokenWord, spokenWords } from './words.ts';
 
+/** Words of one deletion that are known to have been told; of older ones a repetition is told again. */
+const HEARD_MAX = 32;
+
 const ASKED = {
   release: 'ReleaseAsked',
   retry: 'RetryAsked',
@@ -21,6 +24,8 @@ export function hearWords({ reach, pending, facts }: Run): void {
     const { word, said } = spoken;
     if (pending.heard.has(`${word} ${said}`)) continue;
     pending.heard.add(`${word} ${said}`);
+    const [oldest] = pending.heard;
+    if (pending.heard.size > HEARD_MAX && oldest !== undefined) pending.heard.delete(oldest);
     // A retry that was handled before a restart stands in the record; of the others a restart tells once more.
     if (word === 'retry' && pending.retryHandled === said) continue;
     reach.metrics.words.inc({ rule: reach.labelOf(rule, pending.kind), word });

@@ -6,7 +6,7 @@
 import { heldNote } from './event-note.ts';
 import { explain } from './log.ts';
 import type { Reach } from './run.ts';
-import { isNewTelling, record } from './standing.ts';
+import { isNewTelling, record, Unrecordable } from './standing.ts';
 
 /** A single failure says little; from this many in a row on it is told. */
 const FAILURES_UNTIL_HELD = 3;
@@ -31,9 +31,10 @@ export async function noteFailure(reach: Reach, { key, error, failures }: Failur
   const level = failures <= FAILURES_UNTIL_HELD || Number.isInteger(Math.log2(failures)) ? 'warn' : 'debug';
   log[level]({ key, failures, err: message }, 'settling an object: trying again');
   if (pending === undefined || failures < FAILURES_UNTIL_HELD) return;
-  const isNews = pending.standing?.reason !== 'Failing';
+  const told = error instanceof Unrecordable ? error.standing : { reason: 'Failing', message };
+  const isNews = pending.standing?.reason !== told.reason;
   const since = isNews ? clock.now() : (pending.standing?.since ?? clock.now());
-  const standing = { phase: 'Held' as const, reason: 'Failing', message, since };
+  const standing = { phase: 'Held' as const, reason: told.reason, message: told.message, since };
   pending.standing = standing;
   if (isNews && isNewTelling(pending, standing.reason, clock.monotonic())) {
     reporter.tell(pending, {

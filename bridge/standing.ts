@@ -34,7 +34,14 @@ export async function stand(run: Run, decision: Standstill): Promise<Step> {
   // Once it is on the object, how it goes on changing can wait for its minute.
   const mustBeWritten = isOwed || (decision.reason === 'TargetChanged' && written?.reason !== 'TargetChanged');
   const dueAt = mustBeWritten ? now : recordDueAt(pending, standing, now);
-  if (dueAt <= now) await recordIfNew(run, standing, decision.wakeAt);
+  if (dueAt <= now) {
+    await recordIfNew(run, standing, decision.wakeAt).catch((error: unknown) => {
+      if (mustBeWritten || !(error instanceof Unrecordable)) throw error;
+      // It is told elsewhere, and tried again as any record; nothing else depends on it.
+      pending.standing = error.standing;
+      pending.recordedAt = now;
+    });
+  }
   const wakes = [decision.wakeAt, dueAt > now ? dueAt : undefined].filter((at) => at !== undefined);
   return { kind: 'done', wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes) };
 }
@@ -50,11 +57,29 @@ export async function record(run: Run, standing: Standing, next?: number): Promi
   const outcome = await reach.cluster.patch(pathOf(pending), writeRecord(pending.meta, pending.rule, wanted));
   if (outcome.kind !== 'patched') {
     pending.facts = undefined;
+    if (outcome.kind === 'conflict' && (await hasNotMoved(run))) throw new Unrecordable(run, standing, outcome.said);
     throw new Error(`recording on ${nameOf(pending)}: ${outcome.kind}`);
   }
   advance(pending, trimmed(outcome.meta));
   pending.recordedAt = reach.clock.now();
   pending.owesRecord = false;
+}
+
+/** The API server refuses the record of an object that has not moved, as where its annotations are full. */
+export class Unrecordable extends Error {
+  /** Why the deletion is not done, which nobody can read on the object. */
+  readonly standing: Standing;
+
+  constructor({ pending }: Run, standing: Standing, said = 'refused although nothing had changed') {
+    super(`recording on ${nameOf(pending)}: ${said}`);
+    this.standing = { ...standing, message: `${standing.message}; cannot be recorded: ${said.slice(0, 256)}` };
+  }
+}
+
+async function hasNotMoved({ reach, pending }: Run): Promise<boolean> {
+  const { uid, resourceVersion } = pending.meta;
+  const object = await reach.cluster.get(pathOf(pending));
+  return object?.metadata.uid === uid && object.metadata.resourceVersion === resourceVersion;
 }
 
 /** A record is best-effort unless results or a second target depend on it: then a failure keeps them in the queue. */

@@ -27,10 +27,14 @@ export function isApproved(meta: ObjectMeta, rule: string): boolean {
   return meta.annotations?.[APPROVE_PREFIX + rule] === meta.uid;
 }
 
+/** Longest retry word after the uid, in characters: it is kept, in memory and in the record. */
+const RETRY_MAX = 128;
+
 /** The retry word on an object for a rule: `<uid>/<anything new>`; undefined when there is none for this uid. */
 export function retryWord(meta: ObjectMeta, rule: string): string | undefined {
   const word = meta.annotations?.[RETRY_PREFIX + rule];
-  return word?.startsWith(`${meta.uid}/`) ? word.slice(meta.uid.length + 1) : undefined;
+  const said = word?.startsWith(`${meta.uid}/`) ? word.slice(meta.uid.length + 1) : undefined;
+  return said === undefined || said.length > RETRY_MAX ? undefined : said;
 }
 
 /** A word that is understood, as it stands on an object; `said` is what of it matters beyond the uid. */
@@ -72,7 +76,9 @@ export function unreadWords(meta: ObjectMeta, rule: string): readonly string[] {
   const { uid } = meta;
   return [
     isSaid(RELEASE_PREFIX) && releaseWord(meta, rule) === 'none' ? `release is not ${uid} or ${uid}/now` : '',
-    isSaid(RETRY_PREFIX) && retryWord(meta, rule) === undefined ? `retry is not ${uid}/ and something new` : '',
+    isSaid(RETRY_PREFIX) && retryWord(meta, rule) === undefined
+      ? `retry is not ${uid}/ and something new of at most ${RETRY_MAX} characters`
+      : '',
     isSaid(APPROVE_PREFIX) && !isApproved(meta, rule) ? `approve is not ${uid}` : '',
   ].filter((fault) => fault !== '');
 }

@@ -210,8 +210,8 @@ describe('a word that is not understood', () => {
   it.each([
     [RELEASE, 'uid-logs/NOW', 'release is not uid-logs or uid-logs/now'],
     [RELEASE, '0', 'release is not uid-logs or uid-logs/now'],
-    [RETRY, '0/1', 'retry is not uid-logs/ and something new'],
-    [RETRY, 'uid-logs', 'retry is not uid-logs/ and something new'],
+    [RETRY, '0/1', 'retry is not uid-logs/ and something new of at most 128 characters'],
+    [RETRY, 'uid-logs', 'retry is not uid-logs/ and something new of at most 128 characters'],
     ['approve.finalizer-bridge.dev/team-buckets', 'yes', 'approve is not uid-logs'],
   ])('%s=%s is answered on the object with what was expected (P7)', async (key, word, expected) => {
     const scene = await requested();

@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RELEASE_PREFIX, RETRY_PREFIX, releaseWord, retryWord } from '../../bridge/words.ts';
+import { RELEASE_PREFIX, RETRY_PREFIX, releaseWord, retryWord, unreadWords } from '../../bridge/words.ts';
 import { metaOf, RULE } from '../support/bridge-builders.ts';
 import { holds } from '../support/property.ts';
 
@@ -58,5 +58,16 @@ describe('a retry', () => {
   it('is for one rule only, and without annotations there is none', () => {
     expect(retryWord(withWord(`${RETRY_PREFIX}other-rule`, 'uid-logs/1'), RULE)).toBeUndefined();
     expect(retryWord(metaOf(), RULE)).toBeUndefined();
+  });
+});
+
+describe('a retry word that is too long to be kept', () => {
+  it('is not understood, and says so', () => {
+    const said = (length: number) => withWord(RETRY_PREFIX + RULE, `uid-logs/${'x'.repeat(length)}`);
+    expect(retryWord(said(128), RULE)).toBe('x'.repeat(128));
+    expect(retryWord(said(129), RULE)).toBeUndefined();
+    expect(unreadWords(said(129), RULE)).toEqual([
+      'retry is not uid-logs/ and something new of at most 128 characters',
+    ]);
   });
 });
