@@ -1,7 +1,7 @@
 /*
  * A run's only way to the outside. Every call checks the abort signal, has a time-out of at most 30 s and is classified;
- * a destructive call needs a proof of ownership that is no older than 5 s. Made by run.ts, used by handlers.
- * Looks are repeated on trouble that passes; destructive calls never, because a repeat would outlive its proof.
+ * a destructive call needs a proof of ownership that is no older than 5 s, or goes to somebody who proves it himself.
+ * Made by run.ts, used by handlers. Looks are repeated on trouble that passes; what may destroy never is.
  */
 import { CALL_TIMEOUT_MS, type Ownership } from '../bridge/contract.ts';
 import { classify, type ErrorTable, type Fault, isTransient, type Meaning } from './aws-errors.ts';
@@ -34,6 +34,11 @@ export interface Calls {
    * is made when ownership may be lost. @throws as `look`
    */
   restore<T>(call: string, send: (options: CallOptions) => Promise<T>): Promise<Answer<T>>;
+  /**
+   * A call that asks somebody else to prove ownership and to take down: he was told what is required, and his answer has
+   * to show what he read. Never repeated. @throws as `look`.
+   */
+  ask<T>(call: string, send: (options: CallOptions) => Promise<T>): Promise<Answer<T>>;
   /** Judges the tags that were just read; a proof counts for 5 s. */
   prove(tags: Tags): OwnershipVerdict;
   /** Age in ms of the last proof, infinite if there is none. */
@@ -58,7 +63,9 @@ export class OutOfTime extends Error {
 }
 
 /** Told of each call as it begins; a test kit may throw here, as if the call had failed. */
-export type Observe = (call: string, kind: 'look' | 'destroy' | 'restore') => void;
+export type Observe = (call: string, kind: CallKind) => void;
+/** What a call may do; only a look changes nothing. */
+export type CallKind = 'look' | 'destroy' | 'restore' | 'ask';
 
 /** What a run's calls are made from. */
 export interface CallsInput {
@@ -97,6 +104,7 @@ export function createCalls(input: CallsInput): Calls {
       return await callOnce(input, { call, kind: 'destroy', send });
     },
     restore: (call, send) => callOnce(input, { call, kind: 'restore', send }),
+    ask: (call, send) => callOnce(input, { call, kind: 'ask', send }),
     prove(tags) {
       const verdict = judgeOwnership(ownership, tags);
       provenAt = verdict.owned ? clock.monotonic() : Number.NEGATIVE_INFINITY;
@@ -108,7 +116,7 @@ export function createCalls(input: CallsInput): Calls {
 
 interface OneCall<T> {
   readonly call: string;
-  readonly kind: Parameters<Observe>[1];
+  readonly kind: CallKind;
   readonly send: (options: CallOptions) => Promise<T>;
 }
 

@@ -51,6 +51,7 @@ const configSchema = z.strictObject({
   clusters: clustersSchema,
   allow: allowSchema,
   ownershipNone: z._default(z.boolean(), false),
+  settings: z._default(z.record(z.string(), z.unknown()), {}),
   endpoints: z._default(z.record(service, url), {}),
   logLevel: z._default(z.enum(LOG_LEVELS), 'info'),
 });
@@ -76,6 +77,7 @@ export type ClusterConfig = Readonly<z.output<typeof clusterSchema>>;
 /**
  * The whole configuration. `region` defaults to AWS_REGION, `account` to the account of the function's ARN,
  * `requestQueueUrl` to the queue of the event's ARN. `endpoints`, by service, replaces AWS's own on a local system.
+ * `settings` is what the handler alone needs; its own schema has checked it.
  */
 export type Config = Readonly<z.output<typeof configSchema>> & { readonly region: string };
 
@@ -98,23 +100,27 @@ export class ConfigError extends Error {
   }
 }
 
+/** Whose configuration is read. */
+export interface Configured {
+  readonly name: string;
+  /** Options of the handler that the configuration may allow. */
+  readonly dangerous: readonly string[];
+  readonly schemas: { readonly settings: z.ZodMiniType };
+}
+
 /**
- * Reads the configuration for the named handler.
- * @param dangerous options of the handler that the configuration may allow.
+ * Reads the configuration for a handler.
  * @throws ConfigError with all faults, each with its path.
  */
-export function readConfig(
-  expectedHandler: string,
-  environment: Environment = process.env,
-  dangerous: readonly string[] = [],
-): Config {
-  return read(configSchema, environment, ({ handler, allow }) => {
-    if (handler !== expectedHandler)
-      return [`handler: this function is ${expectedHandler}, the configuration is for ${handler}`];
+export function readConfig({ name, dangerous, schemas }: Configured, environment: Environment = process.env): Config {
+  return read(configSchema, environment, ({ handler, allow, settings }) => {
+    if (handler !== name) return [`handler: this function is ${name}, the configuration is for ${handler}`];
     const known = dangerous.length === 0 ? 'none' : dangerous.join(', ');
-    return (allow.options ?? []).flatMap((option, index) =>
+    const options = (allow.options ?? []).flatMap((option, index) =>
       dangerous.includes(option) ? [] : [`allow.options.${index}: ${handler} has no such option, only ${known}`],
     );
+    const own = schemas.settings.safeParse(settings, { error: faultOf });
+    return own.success ? options : [...options, ...complaints(own.error, 'settings')];
   });
 }
 
@@ -154,8 +160,9 @@ function read<T extends { readonly region?: string | undefined }>(
   let json: unknown;
   try {
     json = JSON.parse(text);
-  } catch (cause) {
-    throw new ConfigError(['the value is not JSON'], { cause });
+  } catch {
+    // No cause: what JSON.parse says quotes the text, and that may be a secret.
+    throw new ConfigError(['the value is not JSON']);
   }
   const parsed = schema.safeParse(json, { error: faultOf });
   const faults = parsed.success ? [...faultsOf(parsed.data)] : [...complaints(parsed.error)];

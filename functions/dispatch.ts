@@ -160,13 +160,14 @@ function judge(
 
 async function answer(input: DispatchInput, { endsAt }: Invocation, job: Job): Promise<Answer> {
   const { request, verdict } = job;
-  const { clock } = input;
+  const { clock, config } = input;
+  const { allow, settings } = config;
   const log = input.log.with({ requestId: request.id, traceparent: request.traceparent });
   const began = clock.monotonic();
   const outcome =
     verdict.verdict === 'answer'
       ? verdict.outcome
-      : await runTeardown({ ...input, ...verdict, log, request, allow: input.config.allow, invocationEnds: endsAt });
+      : await runTeardown({ ...input, ...verdict, log, request, allow, settings, invocationEnds: endsAt });
   const durationMs = Math.round(clock.monotonic() - began);
   log.info('answering a request', { ...outcome, durationMs, copies: job.records.length });
   log.count('Outcomes', { outcome: outcome.outcome, reason: 'reason' in outcome ? outcome.reason : outcome.evidence });

@@ -31,7 +31,7 @@ const REQUEST_TIMEOUT_MS = 25_000;
  * @throws ConfigError with every fault and its path.
  */
 export function createEntry(handler: Handler, overrides: EntryOverrides = {}): LambdaHandler {
-  const config = readConfig(handler.name, overrides.environment, handler.dangerous);
+  const config = readConfig(handler, overrides.environment);
   const clock = overrides.clock ?? systemClock;
   const write = overrides.write ?? ((line) => process.stdout.write(`${line}\n`));
   const log = createLog({ level: config.logLevel, now: clock.now, write, fields: { handler: handler.name } });

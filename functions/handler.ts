@@ -11,7 +11,7 @@
  *
  * Guards have run before teardown does: sender, cluster, expiry, allow-list, account, region. See guards.ts.
  */
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import type { ObjectRef, Options, Outcome, Ownership, Target } from '../bridge/contract.ts';
 import { complaints, handlerName } from '../bridge/contract.ts';
 import type { ErrorTable } from './aws-errors.ts';
@@ -74,6 +74,9 @@ export interface RequestFacts {
   readonly cluster: { readonly uid: string; readonly name?: string | undefined };
   readonly rule: { readonly name: string; readonly uid: string };
   readonly attempt: number;
+  /** SHA-256, in hex: of the target, and of cluster, rule uid, handler, options and ownership. */
+  readonly targetDigest: string;
+  readonly ruleDigest: string;
   /** RFC 3339, UTC. */
   readonly expires: string;
   /** The object: namespace, name, uid, creationTimestamp, deletionTimestamp and kind; never its content. */
@@ -88,6 +91,8 @@ export interface RunContext {
   readonly account: string;
   readonly region: string;
   readonly allow: Allow;
+  /** What the function's configuration says for this handler alone, read by the schema that it declares. */
+  readonly settings: <S>(schema: z.ZodMiniType<S>) => S;
   /** Aborts at the end of the time budget, or a minute before the request expires. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -117,6 +122,8 @@ export interface HandlerDefinition<T, O, C> {
   readonly target: z.ZodMiniType<T>;
   /** A closed schema (`z.strictObject`): an unknown option is refused, not ignored. */
   readonly options: z.ZodMiniType<O>;
+  /** A closed schema of what this handler alone needs in the function's configuration; without it nothing may be there. */
+  readonly settings?: z.ZodMiniType;
   readonly permissions: readonly Permission[];
   readonly limits?: Partial<Limits>;
   /** Options that, once set, need the word of the function's own configuration (`allow.options`) as well. */
@@ -125,12 +132,17 @@ export interface HandlerDefinition<T, O, C> {
   readonly errors?: ErrorTable;
   /** True if a target in another, allowed account can be told from an absent one. */
   readonly crossAccount?: boolean;
+  /** `refused` where a target that is not there means that nothing was done, as for who tells people. Usually `gone`. */
+  readonly absence?: Absence;
   readonly identity: (target: T) => Identity;
-  /** Service whose endpoint a local system may replace, and how its client is made. */
+  /** Service that it speaks to, as AWS's clients are named; its endpoint may be replaced on a local system. */
   readonly service: string;
   readonly connect: (input: AwsClientInput) => C;
   readonly teardown: (context: TeardownContext<T, O, C>) => Promise<Outcome>;
 }
+
+/** What a handler says when its target is not there. */
+export type Absence = 'gone' | 'refused';
 
 /** What the guards get of a target and options that the handler's schemas took. */
 export interface PreparedTeardown {
@@ -156,11 +168,12 @@ export interface Handler {
   readonly limits: Limits;
   readonly errors: ErrorTable;
   readonly crossAccount: boolean;
+  readonly absence: Absence;
   /** Service that its client speaks to. */
   readonly service: string;
   /** Options that need the word of the function's configuration, too. */
   readonly dangerous: readonly string[];
-  readonly schemas: { readonly target: z.ZodMiniType; readonly options: z.ZodMiniType };
+  readonly schemas: { readonly [part in 'target' | 'options' | 'settings']: z.ZodMiniType };
   readonly prepare: (target: Target, options: Options) => PreparedTeardown | Unprepared;
 }
 
@@ -179,10 +192,11 @@ export function defineHandler<T, O, C>(definition: HandlerDefinition<T, O, C>): 
     clients.set(key, known);
     return known;
   };
-  const { name, version, permissions, errors = {}, crossAccount = false, service, dangerous = [] } = definition;
-  const schemas = { target: definition.target, options: definition.options };
+  const { name, version, service, permissions, errors = {}, dangerous = [] } = definition;
+  const { crossAccount = false, absence = 'gone', settings = z.strictObject({}) } = definition;
+  const schemas = { target: definition.target, options: definition.options, settings };
   return {
-    ...{ name, version, permissions, limits, errors, crossAccount, service, dangerous, schemas },
+    ...{ name, version, service, permissions, limits, errors, dangerous, crossAccount, absence, schemas },
     prepare(rawTarget, rawOptions) {
       const target = definition.target.safeParse(rawTarget);
       if (!target.success) return unprepared('InvalidTarget', complaints(target.error, 'target'));

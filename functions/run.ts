@@ -28,6 +28,8 @@ export interface RunInput {
   readonly account: string;
   readonly region: string;
   readonly allow: Allow;
+  /** The handler's own settings of the configuration, not read yet. */
+  readonly settings?: unknown;
   /** End of the invocation, in ms since the epoch. */
   readonly invocationEnds: number;
   readonly aws: (service: string, region: string) => AwsClientInput;
@@ -88,11 +90,12 @@ export function createRunContext(
   signal: AbortSignal,
   progress: (text: string) => void,
 ): RunContext {
-  const { request, handler, account, region, allow, clock, random, log, aws, observe } = input;
-  const { cluster, rule, attempt, expires, object, ownership } = request.data;
+  const { request, handler, account, region, allow, settings = {}, clock, random, log, aws, observe } = input;
+  const { cluster, rule, attempt, targetDigest, ruleDigest, expires, object, ownership } = request.data;
   return {
-    request: { id: request.id, cluster, rule, attempt, expires, object },
+    request: { id: request.id, cluster, rule, attempt, targetDigest, ruleDigest, expires, object },
     calls: createCalls({ signal, ownership, errors: handler.errors, clock, random, log, observe }),
+    settings: (schema) => schema.parse(settings),
     inSeconds: (seconds) => new Date(clock.now() + seconds * 1000).toISOString(),
     ...{ ownership, account, region, allow, signal, clock, log, aws, progress },
   };

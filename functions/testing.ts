@@ -26,6 +26,8 @@ export interface ConformanceHarness {
   readonly uid: string;
   /** What the rule requires; proven by `owned` scenes. */
   readonly ownership: Ownership;
+  /** The handler's own settings, if it has any. */
+  readonly settings?: unknown;
   readonly aws: (service: string, region: string) => AwsClientInput;
   readonly clock: Clock;
   /** A target that is not there. */
@@ -49,7 +51,9 @@ const CALLS_MAX = 100;
 export function conformance(handler: Handler, harness: ConformanceHarness): readonly ConformanceTest[] {
   const subject: Subject = { handler, harness };
   return [
-    { title: 'says gone, absent, when there is nothing', run: () => absentIsGone(subject) },
+    handler.absence === 'gone'
+      ? { title: 'says gone, absent, when there is nothing', run: () => absentIsGone(subject) }
+      : { title: 'refuses, and never says gone, when its target is not there', run: () => absentIsRefused(subject) },
     { title: 'takes an owned target down, and says gone again whenever asked', run: () => ownedGoes(subject) },
     { title: 'ends the same when called five times at once', run: () => togetherIsFine(subject) },
     { title: 'refuses what ownership does not prove, and leaves it', run: () => foreignStays(subject) },
@@ -66,6 +70,11 @@ export function conformance(handler: Handler, harness: ConformanceHarness): read
 async function absentIsGone(subject: Subject): Promise<void> {
   const scene = await subject.harness.absent();
   assert.deepEqual(await runOnce(subject, scene), { outcome: 'gone', evidence: 'absent' });
+}
+
+async function absentIsRefused(subject: Subject): Promise<void> {
+  const { outcome } = await runOnce(subject, await subject.harness.absent());
+  assert.equal(outcome, 'refused');
 }
 
 async function ownedGoes(subject: Subject): Promise<void> {
@@ -117,8 +126,8 @@ async function abortIsObeyed(subject: Subject): Promise<void> {
     let calls = 0;
     let hasBegun = false;
     const observe: Observe = (call, kind) => {
-      if (controller.signal.aborted && kind === 'destroy') late.push(call);
-      hasBegun ||= kind === 'destroy';
+      if (controller.signal.aborted && kind !== 'look') late.push(call);
+      hasBegun ||= kind !== 'look';
       calls += 1;
       if (calls === at) controller.abort();
     };

@@ -56,12 +56,12 @@ export async function runAborting(
 }
 
 function inputOf({ handler, harness }: Subject, { target, options = {} }: Scene, choices: RunChoices) {
-  const { account, region, clock, aws, uid } = harness;
+  const { account, region, clock, aws, uid, settings } = harness;
   const ownership = choices.ownership ?? harness.ownership;
   const request = requestFor({ handler: handler.name, uid, target, options, ownership, now: clock.now() });
   const teardown = preparedOf(handler, target, options);
   return {
-    ...{ request, handler, teardown, account, region, clock, aws },
+    ...{ request, handler, teardown, account, region, clock, aws, settings },
     ...(choices.observe === undefined ? {} : { observe: choices.observe }),
     allow: { accounts: [account], regions: [region], names: ['*'] },
     random: () => 0,

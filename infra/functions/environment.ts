@@ -3,10 +3,10 @@
  * Called by service. The functions' own closed schema checks it here, before packaging, so that no function is deployed
  * that would only say at its first message that it cannot start.
  */
-import { CONFIG_VARIABLE, type Config, ConfigError, readConfig } from '../../functions/config.ts';
-import type { Handler } from '../../functions/handler.ts';
+import { CONFIG_VARIABLE, type Config, ConfigError, type Configured, readConfig } from '../../functions/config.ts';
 import { type Deployment, resultQueueNames } from './names.ts';
 import type { Value } from './queues.ts';
+import { likelySecrets, writtenSecrets } from './secrets.ts';
 import type { HandlerValues, Values } from './values.ts';
 
 /** Lambda's limit on all environment variables of a function together, names and values, in UTF-8 bytes. */
@@ -24,18 +24,17 @@ export type EnvironmentOutcome =
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /** Makes and checks the environment of one handler's function. */
-export function makeEnvironment(
-  { name: handler, dangerous }: Pick<Handler, 'name' | 'dangerous'>,
-  settings: HandlerValues,
-  values: Values,
-): EnvironmentOutcome {
+export function makeEnvironment(asked: Configured, settings: HandlerValues, values: Values): EnvironmentOutcome {
+  const { name: handler } = asked;
   const { maximumConcurrency: _, ...own } = settings;
   const fixed = Object.keys(own).filter((key) => key === 'handler' || key === 'clusters');
-  if (fixed.length > 0) {
-    return { ok: false, faults: fixed.map((key) => `handlers.${handler}.${key}: is set by the packaging`) };
-  }
-  const likely = JSON.stringify(configuration({ handler, own, values, url: likelyUrl }));
-  const read = checked({ name: handler, dangerous }, likely, values.region);
+  const faults = [
+    ...fixed.map((key) => `handlers.${handler}.${key}: is set by the packaging`),
+    ...writtenSecrets(own.settings, `handlers.${handler}.settings`),
+  ];
+  if (faults.length > 0) return { ok: false, faults };
+  const likely = JSON.stringify(configuration({ handler, own: likelySecrets(own), values, url: likelyUrl }));
+  const read = checked(asked, likely, values.region);
   if (!read.ok) return read;
   const bytes = Buffer.byteLength(CONFIG_VARIABLE) + Buffer.byteLength(likely);
   if (bytes > ENVIRONMENT_MAX_BYTES) {
@@ -77,13 +76,13 @@ function likelyUrl(values: Values, clusterUid: string): string {
   return `https://sqs.${values.region}.${domain}/111122223333/${resultQueueNames(values, clusterUid).queue}`;
 }
 
-function checked({ name: handler, dangerous }: Pick<Handler, 'name' | 'dangerous'>, text: string, region: string) {
+function checked(handler: Configured, text: string, region: string) {
   try {
-    const config = readConfig(handler, { [CONFIG_VARIABLE]: text, AWS_REGION: region }, dangerous);
+    const config = readConfig(handler, { [CONFIG_VARIABLE]: text, AWS_REGION: region });
     return { ok: true, config } as const;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { ok: false, faults: error.faults.map((fault) => `handlers.${handler}.${fault}`) } as const;
+    return { ok: false, faults: error.faults.map((fault) => `handlers.${handler.name}.${fault}`) } as const;
   }
 }
 

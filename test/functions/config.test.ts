@@ -5,10 +5,13 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { ConfigError, readConfig } from '../../functions/config.ts';
-import { ACCOUNT, CLUSTER, REGION, rawConfig } from './fixtures.ts';
+import { ACCOUNT, CLUSTER, configured, REGION, rawConfig } from './fixtures.ts';
 
 const read = (value: unknown, more: Readonly<Record<string, string>> = {}) =>
-  readConfig('thing', { FINALIZER_BRIDGE_CONFIG: typeof value === 'string' ? value : JSON.stringify(value), ...more });
+  readConfig(configured('thing'), {
+    FINALIZER_BRIDGE_CONFIG: typeof value === 'string' ? value : JSON.stringify(value),
+    ...more,
+  });
 const complaint = (value: unknown): string => {
   try {
     read(value);
@@ -69,7 +72,7 @@ describe('refusing', () => {
     ['what is not JSON', '{', 'the value is not JSON'],
     ['what is not an object', '[]', 'expected object'],
   ])('refuses %s', (_what, text, said) => {
-    expect(() => readConfig('thing', { FINALIZER_BRIDGE_CONFIG: text })).toThrow(said);
+    expect(() => readConfig(configured('thing'), { FINALIZER_BRIDGE_CONFIG: text })).toThrow(said);
   });
 
   it('refuses the configuration of another handler', () => {
@@ -101,7 +104,7 @@ describe('refusing', () => {
     const withOptions = (options: readonly string[]) =>
       JSON.stringify(rawConfig({ allow: { ...z.parse(z.record(z.string(), z.json()), allow), options } }));
     const readFor = (options: readonly string[], dangerous?: readonly string[]) => () =>
-      readConfig('thing', { FINALIZER_BRIDGE_CONFIG: withOptions(options) }, dangerous).allow.options;
+      readConfig(configured('thing', dangerous), { FINALIZER_BRIDGE_CONFIG: withOptions(options) }).allow.options;
     expect(readFor(['force'], ['force', 'hard'])()).toEqual(['force']);
     expect(readFor(['force', 'fource'], ['force', 'hard'])).toThrow(
       'allow.options.1: thing has no such option, only force, hard',

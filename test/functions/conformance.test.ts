@@ -5,7 +5,14 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { CallFailed } from '../../functions/calls.ts';
-import { defineHandler, gone, type Handler, refused, type TeardownContext } from '../../functions/handler.ts';
+import {
+  type Absence,
+  defineHandler,
+  gone,
+  type Handler,
+  refused,
+  type TeardownContext,
+} from '../../functions/handler.ts';
 import { type ConformanceHarness, conformance, type Scene } from '../../functions/testing.ts';
 import { ACCOUNT, REGION, UID } from './fixtures.ts';
 import { OWNED, realClock } from './runs.ts';
@@ -28,7 +35,7 @@ const faultTitles = {
 } as const;
 type Fault = keyof typeof faultTitles;
 
-function handlerIn(world: World, fault?: Fault): Handler {
+function handlerIn(world: World, fault?: Fault, absence: Absence = 'gone'): Handler {
   let inWork = 0;
   const look = async ({ target, calls }: Context) => {
     const answer = await calls.look('things:Get', async () => {
@@ -43,6 +50,7 @@ function handlerIn(world: World, fault?: Fault): Handler {
   };
   const teardown = async (context: Context) => {
     const tags = await look(context);
+    if (tags === undefined && absence === 'refused') return refused({ reason: 'NoSuchThing', message: 'not there' });
     if (tags === undefined) return fault === 'does not know absent' ? gone('deleted') : gone('absent');
     const { 'finalizer-bridge.dev/keep': _, ...withoutKeep } = tags;
     const read = fault === 'overlooks the keep tag' ? withoutKeep : tags;
@@ -58,6 +66,7 @@ function handlerIn(world: World, fault?: Fault): Handler {
     target: z.strictObject({ name: z.string() }),
     options: fault === 'ignores options' ? z.object({}) : z.strictObject({}),
     permissions: [],
+    absence,
     errors: { 'things:Get': { NoSuchThing: { means: 'gone', reason: 'NotFound' } } },
     identity: ({ name }) => ({ names: [name], place: 'outside' }),
     service: 'things',
@@ -77,8 +86,12 @@ function handlerIn(world: World, fault?: Fault): Handler {
   });
 }
 
-function suite(fault?: Fault) {
+function suite(fault?: Fault, absence?: Absence) {
   const world: World = new Map();
+  return suiteOf(world, handlerIn(world, fault, absence));
+}
+
+function suiteOf(world: World, handler: Handler) {
   let number = 0;
   const scene = async (tags?: Tags): Promise<Scene> => {
     number += 1;
@@ -98,7 +111,7 @@ function suite(fault?: Fault) {
     foreign: () => scene({}),
     kept: () => scene({ ...OWNED, 'finalizer-bridge.dev/keep': '' }),
   };
-  return conformance(handlerIn(world, fault), harness);
+  return conformance(handler, harness);
 }
 
 describe('a handler that keeps the contract', () => {
@@ -110,6 +123,15 @@ describe.each(Object.entries(faultTitles))('a handler that %s', (fault, title) =
     const check = suite(isFault(fault) ? fault : undefined).find((one) => one.title === title);
     await expect(check?.run()).rejects.toThrow();
   });
+});
+
+it('may say of a handler that it refuses what is not there, and then is held to that', async () => {
+  const title = 'refuses, and never says gone, when its target is not there';
+  const find = (checks: ReturnType<typeof suite>) => checks.find((one) => one.title === title);
+  expect(find(suite())).toBeUndefined();
+  await find(suite(undefined, 'refused'))?.run();
+  const saysGone = { ...handlerIn(new Map()), absence: 'refused' as const };
+  await expect(find(suiteOf(new Map(), saysGone))?.run()).rejects.toThrow();
 });
 
 it('has a fault for every check', () => {

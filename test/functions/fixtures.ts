@@ -12,7 +12,7 @@ import {
   type RequestInput,
   type Result,
 } from '../../bridge/contract.ts';
-import { type Config, readConfig } from '../../functions/config.ts';
+import { type Config, type Configured, readConfig } from '../../functions/config.ts';
 import type { QueueRecord } from '../../functions/dispatch.ts';
 import { type AwsClientInput, defineHandler, type Handler, type TeardownContext } from '../../functions/handler.ts';
 import type { Clock, EntryFault, Log, LogFields, Queue, SendEntry, VisibilityEntry } from '../../functions/ports.ts';
@@ -80,10 +80,15 @@ export function rawConfig(changes: Readonly<Record<string, unknown>> = {}): Read
   };
 }
 
+/** A handler that has no settings of its own, as its configuration is read. */
+export const configured = (name: string, dangerous: readonly string[] = []): Configured => ({
+  ...{ name, dangerous, schemas: { settings: z.strictObject({}) } },
+});
+
 /** The same, read. */
 export function configOf(changes: Readonly<Record<string, unknown>> = {}): Config {
   const raw = rawConfig(changes);
-  return readConfig(String(raw.handler), { FINALIZER_BRIDGE_CONFIG: JSON.stringify(raw) }, ['force']);
+  return readConfig(configured(String(raw.handler), ['force']), { FINALIZER_BRIDGE_CONFIG: JSON.stringify(raw) });
 }
 
 const thingTarget = z.strictObject({ name: z.string(), region: z.string(), account: z.string() });

@@ -26,6 +26,8 @@ export interface RunChanges {
   readonly names?: readonly string[];
   /** The term's number; 0 unless told. */
   readonly attempt?: number;
+  /** The handler's own settings. */
+  readonly settings?: unknown;
 }
 
 /** Real time. */
@@ -56,7 +58,7 @@ export function useNoCredentials(): void {
 export function runOnce(
   handler: Handler,
   target: Target,
-  endpoint: string,
+  endpoint: string | undefined,
   changes: RunChanges = {},
 ): Promise<Outcome> {
   const { time = 60_000, regions = [REGION], names = ['*'] } = changes;
@@ -81,13 +83,13 @@ export function runOnce(
   if (!teardown.ok) throw new Error(`preparing ${handler.name}: ${teardown.reason}: ${teardown.message}`);
   const { allow } = configOf({ allow: { accounts: [ACCOUNT], regions, names } });
   return runTeardown({
-    ...{ request, handler, teardown, allow, clock, observe },
+    ...{ request, handler, teardown, allow, clock, observe, settings: changes.settings },
     account: ACCOUNT,
     region: REGION,
     invocationEnds: now + time + RESERVE_SECONDS * 1000,
     aws: (_service, region) => ({
       region,
-      endpoint,
+      ...(endpoint === undefined ? {} : { endpoint }),
       maxAttempts: 1,
       requestHandler: { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true },
     }),

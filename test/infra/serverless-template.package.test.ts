@@ -51,10 +51,11 @@ describe('the packaged service', () => {
       Handler: 'index.handler',
       FunctionName: `finalizer-bridge-dev-${handler.name}`,
       MemorySize: handler.limits.memoryMb,
-      Timeout: 300,
+      Timeout: handler.limits.timeBudgetSeconds + 30,
       Role: getArn(`${handler.id}Role`),
     });
-    expect(handler.limits.timeBudgetSeconds).toBe(270);
+    // Lambda would take up to 900; the design has five minutes.
+    expect(handler.limits.timeBudgetSeconds).toBeLessThanOrEqual(270);
   });
 
   it.each(handlers)('shows a message of $name again only after six times its time-out (Q1)', ({ id }) => {
@@ -161,7 +162,7 @@ describe('the packaged service', () => {
   });
 
   it.each(handlers)('gives $name a configuration that it accepts, with the result queue of each cluster', (handler) => {
-    const config = readConfig(handler.name, service.environment(handler.name), handler.dangerous);
+    const config = readConfig(handler, service.environment(handler.name));
     expect(config.clusters).toEqual(
       [PRODUCTION, STAGING].map((uid, index) => ({
         uid,

@@ -23,7 +23,12 @@ const cluster = `{ uid: abc-1, bridgeRoleArn: 'arn:aws:iam::111122223333:role/br
 const allow = `{ accounts: ['111122223333'], regions: [eu-west-1], names: [team-*] }`;
 const valid = `clusters: [${cluster}]\nhandlers: { thing: { allow: ${allow} } }\n`;
 
-function handlerNamed(name: string, limits: Partial<Limits> = {}, permissions: readonly Permission[] = []) {
+interface Parts {
+  readonly limits?: Partial<Limits>;
+  readonly permissions?: readonly Permission[];
+}
+
+function handlerNamed(name: string, { limits = {}, permissions = [] }: Parts = {}) {
   return defineHandler({
     ...{ name, version: '1', target: z.object({}), options: z.object({}), permissions, limits },
     identity: () => ({ names: ['x'], place: 'outside' }),
@@ -118,7 +123,7 @@ alow: {}
     const actions = ['thing:Delete'];
     const resources = () =>
       Array.from({ length: 400 }, (_, index) => `arn:aws:thing:::some-name-that-is-long-${index}`);
-    const faults = faultsOf(valid, [handlerNamed('thing', {}, [{ actions, resources }])]);
+    const faults = faultsOf(valid, [handlerNamed('thing', { permissions: [{ actions, resources }] })]);
     expect(faults).toEqual([expect.stringMatching(/^handlers\.thing\.allow: .* characters, IAM takes 10240/)]);
   });
 
@@ -142,7 +147,7 @@ describe('the service composed of values and handlers', () => {
 
   it('follows each handler’s own limits: time-out, visibility, batch size, memory, concurrency (Q1, Q4)', () => {
     const limits = { timeBudgetSeconds: 20, batchSize: 10, memoryMb: 1024, maximumConcurrency: 7 };
-    const service = compose(valid, [handlerNamed('thing', limits)]);
+    const service = compose(valid, [handlerNamed('thing', { limits })]);
     const sqs = { batchSize: 10, maximumConcurrency: 7, functionResponseType: 'ReportBatchItemFailures' };
     expect(service.functions.thing).toMatchObject({ timeout: 50, memorySize: 1024, events: [{ sqs }] });
     expect(service.resources.Resources.ThingRequestQueue?.Properties).toMatchObject({ VisibilityTimeout: 300 });
@@ -179,7 +184,7 @@ describe('the service composed of values and handlers', () => {
     const deployed = sub['Fn::Sub']
       .replaceAll(`\${ResultAbcDash1Queue}`, 'https://queue.example.com')
       .replaceAll(`\${!`, `\${`);
-    const config = readConfig('thing', { FINALIZER_BRIDGE_CONFIG: deployed, AWS_REGION: 'eu-west-1' });
+    const config = readConfig(handlerNamed('thing'), { FINALIZER_BRIDGE_CONFIG: deployed, AWS_REGION: 'eu-west-1' });
     expect(config.allow.names).toEqual([`\${AWS::AccountId}-*`]);
   });
 
@@ -191,7 +196,7 @@ describe('the service composed of values and handlers', () => {
         resources: ({ options = [] }) => (options.includes('unlock') ? ['arn:aws:thing:::a'] : []),
       },
     ];
-    const handlers = [{ ...handlerNamed('thing', {}, permissions), dangerous: ['unlock'] }];
+    const handlers = [{ ...handlerNamed('thing', { permissions }), dangerous: ['unlock'] }];
     const roleOf = (text: string) => JSON.stringify(compose(text, handlers).resources.Resources.ThingRole);
     const allowing = valid.replace('names: [team-*]', 'names: [team-*], options: [unlock]');
     expect(roleOf(valid)).toContain('thing:Delete');
@@ -205,7 +210,7 @@ describe('the service composed of values and handlers', () => {
   it('keeps IAM’s own variables in what a handler declares', () => {
     const arn = `arn:aws:thing:::\${aws:PrincipalTag/team}`;
     const service = compose(valid, [
-      handlerNamed('thing', {}, [{ actions: ['thing:Delete'], resources: () => [arn] }]),
+      handlerNamed('thing', { permissions: [{ actions: ['thing:Delete'], resources: () => [arn] }] }),
     ]);
     expect(JSON.stringify(service.resources.Resources.ThingRole)).toContain(`"Resource":["${arn}"]`);
   });

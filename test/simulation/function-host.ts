@@ -3,6 +3,7 @@
  * deletes what did not fail. Made by world.ts. A process that dies leaves its batch to the visibility timeout, and one
  * that outlives its time is killed.
  */
+import * as z from 'zod/mini';
 import { readConfig } from '../../functions/config.ts';
 import type { createDispatch } from '../../functions/dispatch.ts';
 import type { Log } from '../../functions/ports.ts';
@@ -25,15 +26,18 @@ export const FUNCTION_TIMEOUT_MS = (TIME_BUDGET_SECONDS + 30) * 1000;
 const BATCH = 5;
 const CONCURRENCY = 3;
 
-const config = readConfig(HANDLER, {
-  FINALIZER_BRIDGE_CONFIG: JSON.stringify({
-    handler: HANDLER,
-    region: REGION,
-    clusters: [{ uid: CLUSTER_UID, sender: BRIDGE_ROLE, resultQueueUrl: RESULTS_URL }],
-    allow: { accounts: [ACCOUNT], regions: [REGION], names: ['*'] },
-    logLevel: 'silent',
-  }),
-});
+const config = readConfig(
+  { name: HANDLER, dangerous: [], schemas: { settings: z.strictObject({}) } },
+  {
+    FINALIZER_BRIDGE_CONFIG: JSON.stringify({
+      handler: HANDLER,
+      region: REGION,
+      clusters: [{ uid: CLUSTER_UID, sender: BRIDGE_ROLE, resultQueueUrl: RESULTS_URL }],
+      allow: { accounts: [ACCOUNT], regions: [REGION], names: ['*'] },
+      logLevel: 'silent',
+    }),
+  },
+);
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, count() {}, with: () => silent };
 

@@ -54,10 +54,13 @@ export interface PackagedService extends Packaged {
   readonly properties: (id: string) => Readonly<Record<string, unknown>> | undefined;
   /** Logical ids of all resources of a type, sorted. */
   readonly ofType: (type: string) => readonly string[];
-  /** The environment of a handler's function once deployed: each queue's URL is that of its logical id. */
+  /** The environment of a handler's function once deployed: each queue's URL is that of its logical id, each secret SECRET. */
   readonly environment: (handler: string) => { readonly FINALIZER_BRIDGE_CONFIG: string; readonly AWS_REGION: string };
   readonly remove: () => void;
 }
+
+/** What CloudFormation puts in for every reference to a secret. */
+export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 /** The URL that `environment` gives to a queue. */
 export const urlOf = (id: string) => `https://sqs.eu-west-1.amazonaws.com/111122223333/${id}`;
@@ -113,9 +116,9 @@ function readTemplate(file: string): Pick<PackagedService, 'outputs' | 'properti
       const { Variables } = environmentSchema.parse(
         Resources[`${idOf(handler)}LambdaFunction`]?.Properties.Environment,
       );
-      const config = Variables.FINALIZER_BRIDGE_CONFIG['Fn::Sub'].replaceAll(/\$\{(\w+)\}/g, (_, id: string) =>
-        urlOf(id),
-      );
+      const config = Variables.FINALIZER_BRIDGE_CONFIG['Fn::Sub']
+        .replaceAll(/\$\{(\w+)\}/g, (_, id: string) => urlOf(id))
+        .replaceAll(/\{\{resolve:secretsmanager:[^}]+\}\}/g, SECRET);
       return { FINALIZER_BRIDGE_CONFIG: config, AWS_REGION: 'eu-west-1' };
     },
   };
