@@ -25,7 +25,7 @@ const worked = [
   { number: 4, title: 'Cluster API machine', file: 'cluster-api-machine', ownership: 'weak', ready: true },
   { number: 5, title: 'EBS volume of a PVC', file: 'ebs-volume', ownership: 'weak', ready: true },
   { number: 6, title: 'Terraform-made bucket', file: 'terraform-bucket', ownership: 'strong', ready: false },
-  { number: 7, title: 'SaaS tenant by webhook', file: 'saas-tenant', ownership: 'none', ready: true },
+  { number: 7, title: 'SaaS tenant by webhook', file: 'saas-tenant', ownership: 'strong', ready: true },
   { number: 8, title: 'Notice before deletion', file: 'notify-first', ownership: 'strong', ready: true },
   { number: 9, title: 'Retain by annotation', file: 'retain', ownership: 'strong', ready: true },
   { number: 10, title: 'Namespace with a budget', file: 'budget', ownership: 'strong', ready: true },

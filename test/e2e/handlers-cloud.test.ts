@@ -1,5 +1,5 @@
 /*
- * The shipped handlers against S3 and EC2 as the emulator has them: large and odd buckets, the life of an instance.
+ * The shipped handlers against S3, EC2 and SNS as the emulator has them: large and odd buckets, the life of an instance.
  * What the emulator cannot show is scripted in test/functions.
  */
 import { randomUUID } from 'node:crypto';
@@ -8,6 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { ebsVolume } from '../../functions/handlers/ebs-volume.ts';
 import { ec2Instance } from '../../functions/handlers/ec2-instance.ts';
 import { s3Bucket } from '../../functions/handlers/s3-bucket.ts';
+import { snsNotify } from '../../functions/handlers/sns-notify.ts';
+import { UID } from '../functions/fixtures.ts';
 import { OWNED, type RunChanges, runOnce, useNoCredentials } from '../functions/runs.ts';
 import {
   addVersions,
@@ -17,6 +19,7 @@ import {
   makeBucket,
   makeInstance,
 } from '../support/cloud-targets.ts';
+import { makeTopic } from '../support/cloud-topics.ts';
 import { attach, hasVolume, makeVolume, snapshotTags } from '../support/cloud-volumes.ts';
 import { sharedCloud } from '../support/e2e.ts';
 
@@ -190,5 +193,22 @@ describe('ebs-volume', () => {
     expect(await run(id, { options })).toMatchObject({ outcome: 'pending', reason: 'Snapshotting' });
     expect(await run(id, { options })).toEqual(gone);
     expect(await snapshotTags(cloud, id)).toEqual([expect.objectContaining(OWNED)]);
+  });
+});
+
+describe('sns-notify', () => {
+  it('tells the subscribers of a topic, each time with the id of the deletion', async () => {
+    const { topicArn, heard } = await makeTopic(cloud, newName());
+    const run = () => runOnce(snsNotify, { topicArn }, cloud.endpoint, { ownership: { none: true } });
+    expect(await run()).toEqual(gone);
+    expect(await run()).toEqual(gone);
+    const ids = (await heard()).map((message) => JSON.parse(message).id);
+    expect(ids).toEqual([`${UID}/team-buckets`, `${UID}/team-buckets`]);
+  });
+
+  it('refuses a topic that is not there, as nobody would be told', async () => {
+    const { topicArn } = await makeTopic(cloud, newName());
+    const run = () => runOnce(snsNotify, { topicArn: `${topicArn}-no` }, cloud.endpoint, { ownership: { none: true } });
+    expect(await run()).toMatchObject({ outcome: 'refused', reason: 'TopicNotFound' });
   });
 });

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { classify, classifyCode, type ErrorTable, GENERAL_ERRORS, isTransient } from '../../functions/aws-errors.ts';
 import { ec2Errors } from '../../functions/ec2-errors.ts';
 import { s3Errors } from '../../functions/handlers/s3-bucket/errors.ts';
+import { snsErrors } from '../../functions/handlers/sns-notify.ts';
 import { registry } from '../../functions/registry.ts';
 
 /** What the SDK throws for an answer with this code. */
@@ -93,8 +94,21 @@ const expected: Readonly<Record<string, readonly Row[]>> = {
     ['TagLimitExceeded', 400, 'refused'],
     ['TagPolicyViolation', 400, 'refused'],
   ],
+  'sns:ListTagsForResource': [
+    ['ResourceNotFound', 404, 'refused'],
+    ['InvalidParameter', 400, 'refused'],
+  ],
+  'sns:Publish': [
+    ['NotFound', 404, 'refused'],
+    ['InvalidParameter', 400, 'refused'],
+    ['KMSAccessDenied', 400, 'refused'],
+    ['KMSDisabled', 400, 'refused'],
+    ['KMSInvalidState', 400, 'refused'],
+    ['KMSNotFound', 400, 'refused'],
+    ['KMSOptInRequired', 403, 'refused'],
+  ],
 };
-const tables: Readonly<Record<string, ErrorTable>> = { s3: s3Errors, ec2: ec2Errors };
+const tables: Readonly<Record<string, ErrorTable>> = { s3: s3Errors, ec2: ec2Errors, sns: snsErrors };
 const tableOf = (call: string) => tables[call.split(':')[0] ?? ''] ?? {};
 const expectations = Object.entries(expected).flatMap(([call, rows]) => rows.map((row) => [call, ...row] as const));
 

@@ -5,18 +5,34 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Target } from '../../bridge/contract.ts';
 import { createEntry } from '../../functions/entry.ts';
+import type { Handler } from '../../functions/handler.ts';
 import { registry } from '../../functions/registry.ts';
+import { isAws } from '../support/aws-services.ts';
 import { json, type ScriptedAws, startScriptedAws } from '../support/scripted-aws.ts';
 import { sentResults, takesAll } from '../support/scripted-queue.ts';
+import { HOOKS_SECRET } from '../support/webhook-endpoint.ts';
 import { ACCOUNT, NOW, REGION, rawConfig, recordOf, requestOf } from './fixtures.ts';
 import { realClock, useNoCredentials } from './runs.ts';
 
-/** What each handler's targets name beside account and region. */
-const named = new Map<string, Target>([
-  ['s3-bucket', { bucket: 'team-a-logs' }],
-  ['ebs-volume', { volumeId: 'vol-0123456789abcdef0' }],
-  ['ec2-instance', { instanceId: 'i-0123456789abcdef0' }],
-]);
+interface Place {
+  readonly account: string;
+  readonly region: string;
+}
+
+/** What each handler's targets look like in a place, and what its function has to be told. */
+const scenes: Readonly<Record<string, { readonly target: (place: Place) => Target; readonly settings?: unknown }>> = {
+  's3-bucket': { target: (place) => ({ bucket: 'team-a-logs', ...place }) },
+  'ec2-instance': { target: (place) => ({ instanceId: 'i-0123456789abcdef0', ...place }) },
+  'ebs-volume': { target: (place) => ({ volumeId: 'vol-0123456789abcdef0', ...place }) },
+  'sns-notify': {
+    target: ({ account, region }) => ({ topicArn: `arn:aws:sns:${region}:${account}:deletions` }),
+  },
+  webhook: {
+    target: () => ({ webhook: 'crm', id: 't-1' }),
+    settings: { webhooks: { crm: { url: 'https://crm.example.com', secret: HOOKS_SECRET } } },
+  },
+};
+const own: Place = { account: ACCOUNT, region: REGION };
 
 let aws: ScriptedAws;
 beforeAll(async () => {
@@ -31,12 +47,15 @@ beforeEach(() => {
 });
 
 /** Has a handler's function work one request; gives the result and the calls that went elsewhere than to the queue. */
-async function work(handler: (typeof registry)[number], place: Target) {
+async function work(handler: Handler, place: Partial<Place>, names = ['*']) {
   const { endpoint } = aws;
+  const scene = scenes[handler.name];
+  if (scene === undefined) throw new Error(`working for ${handler.name}: this test has no target for it`);
   const config = rawConfig({
     handler: handler.name,
-    allow: { accounts: [ACCOUNT, '999999999999'], regions: [REGION], names: ['*'] },
-    endpoints: { sqs: endpoint, s3: endpoint, ec2: endpoint },
+    allow: { accounts: [ACCOUNT, '999999999999'], regions: [REGION], names },
+    settings: scene.settings ?? {},
+    endpoints: Object.fromEntries(['sqs', ...registry.map(({ service }) => service)].map((name) => [name, endpoint])),
   });
   const began = performance.now();
   const invoke = createEntry(handler, {
@@ -44,7 +63,7 @@ async function work(handler: (typeof registry)[number], place: Target) {
     clock: { ...realClock, now: () => NOW + performance.now() - began },
     write: () => {},
   });
-  const target = { ...named.get(handler.name), account: ACCOUNT, region: REGION, ...place };
+  const target = scene.target({ ...own, ...place });
   const { messageId, receiptHandle, body, senderId } = recordOf(requestOf({ handler: handler.name, target }));
   const attributes = { SenderId: senderId, ApproximateReceiveCount: '1' };
   const eventSourceARN = `arn:aws:sqs:${REGION}:${ACCOUNT}:requests`;
@@ -60,7 +79,18 @@ async function work(handler: (typeof registry)[number], place: Target) {
   return { results, looked: aws.operations().filter((operation) => !operation.startsWith('sqs:')) };
 }
 
-describe.each(registry)('the function of $name', (handler) => {
+/** Handlers whose targets live in AWS; the others have no account and no region to be wrong. */
+const inAws = registry.filter(({ name, prepare }) => {
+  const prepared = prepare(scenes[name]?.target(own) ?? {}, {});
+  return prepared.ok && prepared.identity.place !== 'outside';
+});
+
+it('is tried with a target of every registered handler', () => {
+  expect(Object.keys(scenes).sort()).toEqual(registry.map(({ name }) => name).sort());
+  expect(inAws.map(({ service }) => service)).toEqual(registry.map(({ service }) => service).filter(isAws));
+});
+
+describe.each(inAws)('the function of $name', (handler) => {
   it.each([
     ['an account that is not allowed', { account: '111111111111' }, 'AccountNotAllowed'],
     ['a region that is not allowed', { region: 'us-east-1' }, 'RegionNotAllowed'],
@@ -77,6 +107,14 @@ describe.each(registry)('the function of $name', (handler) => {
       expect(results).toMatchObject([{ outcome: 'refused', reason: 'AccountMismatch' }]);
       expect(looked).toEqual([]);
     }
+  });
+});
+
+describe.each(registry)('the function of $name', (handler) => {
+  it('makes no call for a name that is not allowed', async () => {
+    const { results, looked } = await work(handler, {}, ['something-else-*']);
+    expect(results).toMatchObject([{ outcome: 'refused', reason: 'NameNotAllowed' }]);
+    expect(looked).toEqual([]);
   });
 
   it('looks for a target where it may', async () => {

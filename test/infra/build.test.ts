@@ -65,6 +65,8 @@ describe('the functions', () => {
     ['s3-bucket', 'ListObjectVersions', 'TerminateInstances', 750_000],
     ['ec2-instance', 'TerminateInstances', 'ListObjectVersions', 1_800_000],
     ['ebs-volume', 'DeleteVolume', 'ListObjectVersions', 1_800_000],
+    ['sns-notify', 'ListTagsForResource', 'TerminateInstances', 480_000],
+    ['webhook', 'webhook-signature', 'ListTagsForResource', 450_000],
     ['dead-letters', 'SendMessageBatch', 'ListObjectVersions', 600_000],
   ])('have %s in a module of its own, without the others, within its size', (name, own, other, most) => {
     const bundle = made.bundles.find((one) => one.name === name);

@@ -12,21 +12,30 @@ import { buffer, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import yauzl from 'yauzl';
 import * as z from 'zod/mini';
-import { encodeRequest, makeRequest } from '../../bridge/contract.ts';
+import { encodeRequest, makeRequest, type Target } from '../../bridge/contract.ts';
 import { writeArchive } from '../../infra/archive.ts';
-import { handlers, type PackagedService, PRODUCTION, packageService } from '../support/packaged-service.ts';
+import { handlers, type PackagedService, PRODUCTION, packageService, SECRET } from '../support/packaged-service.ts';
 import { instances, json, startScriptedAws, xml } from '../support/scripted-aws.ts';
 import { sentResults, takesAll } from '../support/scripted-queue.ts';
+import { keeperOf, startWebhookEndpoint } from '../support/webhook-endpoint.ts';
 
-/** Texts that only the SDK's client of one service contains; several handlers may speak to one service. */
-const CLIENT_MARKS = {
+/**
+ * By the services that handlers speak to: text that only the client of this one contains, of the SDK or our own.
+ * Several handlers may speak to one service.
+ */
+const CLIENT_MARKS: Readonly<Record<string, string>> = {
   s3: 'http://s3.amazonaws.com/doc/2006-03-01',
   ec2: 'http://ec2.amazonaws.com/doc',
-} satisfies Readonly<Record<string, string>>;
+  sns: 'http://sns.amazonaws.com/doc',
+  webhook: 'webhook-signature',
+};
 /** Bytes that a bundle may have, by the service of its client, the AWS SDK included. */
 const BUDGETS = new Map([
   ['s3', 750_000],
   ['ec2', 1_800_000],
+  ['sns', 480_000],
+  // No client of AWS but that of SQS.
+  ['webhook', 450_000],
 ]);
 
 const responseSchema = z.object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })) });
@@ -95,16 +104,17 @@ const record = (messageId: string, body: string) => ({
   eventSourceARN: 'arn:aws:sqs:eu-west-1:111122223333:requests',
 });
 
+const OWNER = { 'finalizer-bridge.dev/owner-uid': 'e7a4c1d2-0000-4000-8000-00000000aaaa' };
 const INSTANCE = 'i-0123456789abcdef0';
-const UID = 'e7a4c1d2-0000-4000-8000-00000000aaaa';
+const UID = OWNER['finalizer-bridge.dev/owner-uid'];
 
-/** A request as the bridge makes it now, for an instance in the account of the example. */
-function instanceRequest(region: string): string {
+/** A request as the bridge makes it now. */
+function requestNow(handler: string, target: Target): string {
   const now = Date.now();
   const request = makeRequest({
     cluster: { uid: PRODUCTION },
     rule: { name: 'team-machines', uid: 'r-1' },
-    handler: 'ec2-instance',
+    handler,
     path: '/apis/compute.example.com/v1/machines/builder',
     object: {
       ...{ apiVersion: 'compute.example.com/v1', kind: 'Machine', resource: 'machines', namespace: 'team-a' },
@@ -112,9 +122,9 @@ function instanceRequest(region: string): string {
       deletionTimestamp: new Date(now).toISOString(),
     },
     gracePeriodSeconds: 0,
-    target: { instanceId: INSTANCE, region, account: '111122223333' },
+    target,
     options: {},
-    ownership: { tags: { 'finalizer-bridge.dev/owner-uid': UID } },
+    ownership: { tags: OWNER },
     ...{ attempt: 0, term: 3_600_000 },
   });
   return encodeRequest(request);
@@ -135,8 +145,7 @@ describe('a packaged artefact', () => {
 
   it('of ec2-instance takes an instance down for a real request, and answers (F2)', async () => {
     const aws = await startScriptedAws();
-    const tags = { 'finalizer-bridge.dev/owner-uid': UID };
-    const found = { instanceId: INSTANCE, owner: '111122223333', tags };
+    const found = { instanceId: INSTANCE, owner: '111122223333', tags: OWNER };
     aws.on(
       'ec2:DescribeInstances',
       instances({ ...found, state: 'running' }),
@@ -147,9 +156,10 @@ describe('a packaged artefact', () => {
     aws.on('sqs:SendMessageBatch', takesAll);
     const { FINALIZER_BRIDGE_CONFIG: deployed, AWS_REGION } = service.environment('ec2-instance');
     const config = { ...JSON.parse(deployed), endpoints: { sqs: aws.endpoint, ec2: aws.endpoint } };
+    const target = { instanceId: INSTANCE, region: config.allow.regions[0], account: '111122223333' };
     const { answers, log } = await invoke(
       'ec2-instance',
-      [{ Records: [record('m', instanceRequest(config.allow.regions[0]))] }],
+      [{ Records: [record('m', requestNow('ec2-instance', target))] }],
       { FINALIZER_BRIDGE_CONFIG: JSON.stringify(config), AWS_REGION },
     );
     await aws.close();
@@ -160,6 +170,26 @@ describe('a packaged artefact', () => {
       'ec2:DescribeInstances',
     ]);
     expect(sentResults(aws)).toMatchObject([{ data: { result: { outcome: 'gone', evidence: 'deleted' } } }]);
+  });
+
+  it('of webhook asks the endpoint that is configured, signed with its secret, and answers (F2)', async () => {
+    const aws = await startScriptedAws();
+    const endpoint = await startWebhookEndpoint('http');
+    endpoint.answer(keeperOf(new Map([['t-48213', OWNER]])));
+    aws.on('sqs:ChangeMessageVisibilityBatch', json({ Successful: [], Failed: [] }));
+    aws.on('sqs:SendMessageBatch', takesAll);
+    const { FINALIZER_BRIDGE_CONFIG: deployed, AWS_REGION } = service.environment('webhook');
+    const endpoints = { sqs: aws.endpoint, webhook: `http://127.0.0.1:${endpoint.port}` };
+    const body = requestNow('webhook', { webhook: 'crm-tenants', id: 't-48213' });
+    const { answers, log } = await invoke('webhook', [{ Records: [record('m', body)] }], {
+      FINALIZER_BRIDGE_CONFIG: JSON.stringify({ ...JSON.parse(deployed), endpoints }),
+      AWS_REGION,
+    });
+    await Promise.all([aws.close(), endpoint.close()]);
+    expect(answers, log).toEqual(['{"batchItemFailures":[]}']);
+    expect(endpoint.seen.map(({ path }) => path)).toEqual(['/hooks/finalizer-bridge']);
+    expect(sentResults(aws)).toMatchObject([{ data: { result: { outcome: 'gone', evidence: 'deleted' } } }]);
+    expect(log).not.toContain(SECRET);
   });
 
   it.each(handlers)('of $name does not start under a configuration that is not its own', async ({ name }) => {

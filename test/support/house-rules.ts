@@ -21,7 +21,7 @@ const isPure = (path: string) =>
   /^bridge\/(at-admission|budget-blocks|decide|event-note|finalizer|injects|kind-key|kind-schema|leader-state|managed-fields|next-command|record|rule-facts|rule-fields|shell-words|slowness|stand-in|target|teardown-rules|wire|words)\.ts$/.test(
     path,
   ) ||
-  /^functions\/(aws-errors|ec2-errors|guards|outcomes|ownership|places|visibility|handlers\/s3-bucket\/(errors|policy-text))\.ts$/.test(
+  /^functions\/(aws-errors|ec2-errors|guards|outcomes|ownership|places|visibility|handlers\/(s3-bucket\/(errors|policy-text)|webhook\/(answer|errors|signature)))\.ts$/.test(
     path,
   );
 const isShipped = (path: string) => /^(bridge|functions)\//.test(path);
