@@ -42,12 +42,13 @@ export function withFacts(page: string, handler: Handler): string {
 
 /** The facts of one handler, as a table. */
 export function factsOf(handler: Handler): string {
-  const { schemas, limits, permissions } = handler;
+  const { schemas, dangerous, limits, permissions } = handler;
   const { timeBudgetSeconds, batchSize, maximumConcurrency, memoryMb } = limits;
   const reasons = reasonsOf(handler);
   const rows = [
     ['target', fieldsOf(schemas.target)],
     ['options', fieldsOf(schemas.options)],
+    ['of these, need `allow.options`', listOf(dangerous)],
     ['settings', fieldsOf(schemas.settings)],
     ['permissions', listOf([...new Set(permissions.flatMap(({ actions }) => actions))])],
     ['refused', listOf(reasons.refused)],
