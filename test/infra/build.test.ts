@@ -52,7 +52,7 @@ describe('the bridge', () => {
   it('has equal bytes when it is built again elsewhere', async () => {
     const again = await buildBridge(join(folder, 'again/bridge'));
     expect(digestsOf(again)).toEqual(digestsOf(made));
-  });
+  }, BUILD_TIME_MS);
 });
 
 describe('the functions', () => {
@@ -100,7 +100,7 @@ describe('the functions', () => {
   it('have equal bytes when they are built again elsewhere', async () => {
     const again = await buildFunctions(join(folder, 'again/functions'));
     expect(digestsOf(again)).toEqual(digestsOf(made));
-  });
+  }, BUILD_TIME_MS);
 
   it('are refused when the registry has no such handler', async () => {
     await expect(buildFunctions(join(folder, 'none'), ['no-such'])).rejects.toThrow('the registry has no such handler');
