@@ -29,9 +29,11 @@ const SUBJECT_MAX = 99;
 export const snsErrors: ErrorTable = {
   'sns:ListTagsForResource': {
     ResourceNotFound: { means: 'refused', reason: 'TopicNotFound' },
+    InvalidParameter: { means: 'refused', reason: 'InvalidRequest' },
   },
   'sns:Publish': {
     NotFound: { means: 'refused', reason: 'TopicNotFound' },
+    InvalidParameter: { means: 'refused', reason: 'InvalidRequest' },
     KMSAccessDenied: { means: 'refused', reason: 'KeyUnusable' },
     KMSDisabled: { means: 'refused', reason: 'KeyUnusable' },
     KMSInvalidState: { means: 'refused', reason: 'KeyUnusable' },
@@ -40,7 +42,6 @@ export const snsErrors: ErrorTable = {
     KMSThrottling: { means: 'again', reason: 'Throttled' },
   },
   '*': {
-    InvalidParameter: { means: 'refused', reason: 'InvalidRequest' },
     Throttled: { means: 'again', reason: 'Throttled' },
     AuthorizationError: { means: 'again', reason: 'AccessDenied' },
   },

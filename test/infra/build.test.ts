@@ -49,10 +49,14 @@ describe('the bridge', () => {
     expect(['KUBECONFIG', '/apis/autoscaling/v2'].map((word) => text?.includes(word))).toEqual([true, false]);
   });
 
-  it('has equal bytes when it is built again elsewhere', async () => {
-    const again = await buildBridge(join(folder, 'again/bridge'));
-    expect(digestsOf(again)).toEqual(digestsOf(made));
-  }, BUILD_TIME_MS);
+  it(
+    'has equal bytes when it is built again elsewhere',
+    async () => {
+      const again = await buildBridge(join(folder, 'again/bridge'));
+      expect(digestsOf(again)).toEqual(digestsOf(made));
+    },
+    BUILD_TIME_MS,
+  );
 });
 
 describe('the functions', () => {
@@ -97,10 +101,14 @@ describe('the functions', () => {
     }
   });
 
-  it('have equal bytes when they are built again elsewhere', async () => {
-    const again = await buildFunctions(join(folder, 'again/functions'));
-    expect(digestsOf(again)).toEqual(digestsOf(made));
-  }, BUILD_TIME_MS);
+  it(
+    'have equal bytes when they are built again elsewhere',
+    async () => {
+      const again = await buildFunctions(join(folder, 'again/functions'));
+      expect(digestsOf(again)).toEqual(digestsOf(made));
+    },
+    BUILD_TIME_MS,
+  );
 
   it('are refused when the registry has no such handler', async () => {
     await expect(buildFunctions(join(folder, 'none'), ['no-such'])).rejects.toThrow('the registry has no such handler');
