@@ -36,7 +36,12 @@ export interface Versitygw {
 }
 
 /** Builds it if need be, starts it on an empty folder and waits until it answers. On failure nothing is left running. */
-export async function startVersitygw({ say, region, account, env = process.env }: VersitygwOptions): Promise<Versitygw> {
+export async function startVersitygw({
+  say,
+  region,
+  account,
+  env = process.env,
+}: VersitygwOptions): Promise<Versitygw> {
   const command = await findVersitygw({ say, env });
   const folder = await mkdtemp(join(tmpdir(), 'finalizer-bridge-versitygw-'));
   const [data, versions] = [join(folder, 'data'), join(folder, 'versions')];
