@@ -89,9 +89,9 @@ function whyNotInjected({ neighbours, kind }: AtAdmissionFacts): string {
     case 'SameKind':
       return `Entries of other rules for ${kind} come at birth: the policy fails for this rule, or did not know it yet.`;
     case 'OtherKinds':
-      return `Entries for other kinds come at birth: the policy seems to have no binding for ${kind} (chart value \`kinds\`).`;
+      return `Entries for other kinds come at birth: the policy seems to have no binding for ${kind} (infra/admission/print.ts makes one).`;
     case 'None':
-      return `Either there is no admission policy, or it has no binding for ${kind} (chart value \`kinds\`).`;
+      return `Either there is no admission policy, or it has no binding for ${kind} (infra/admission/print.ts makes one).`;
     default:
       return neighbours satisfies never;
   }

@@ -131,14 +131,24 @@ function endOnSurprise(log: Log): void {
   process.on('uncaughtException', end('an uncaught exception'));
 }
 
+/** The file that the command line names; asked for help, or misunderstood, the process ends with the usage. */
+function configFile(): string {
+  const end = (exit: number, ...lines: readonly string[]): never => {
+    (exit === 0 ? process.stdout : process.stderr).write(`${[...lines, USAGE].join('\n')}\n`);
+    process.exit(exit);
+  };
+  try {
+    const { values } = parseArgs({ options: { config: { type: 'string' }, help: { type: 'boolean', short: 'h' } } });
+    if (values.help === true) return end(0);
+    return values.config ?? end(EXIT.usage);
+  } catch (error) {
+    return end(EXIT.usage, explain(error));
+  }
+}
+
 async function main(): Promise<void> {
   keepHeapSmall();
-  const { values } = parseArgs({ options: { config: { type: 'string' } } });
-  if (values.config === undefined) {
-    process.stderr.write(`${USAGE}\n`);
-    process.exit(EXIT.usage);
-  }
-  const loaded = await loadConfig(values.config);
+  const loaded = await loadConfig(configFile());
   if (!loaded.ok) {
     for (const { path, message } of loaded.faults) process.stderr.write(`${path}: ${message}\n`);
     process.exit(EXIT.usage);

@@ -24,14 +24,17 @@ export interface Bundles {
 /** Bundles the bridge into `<outDir>/main.mjs`. */
 export async function buildBridge(outDir = join(root, 'build/bridge')): Promise<Bundles> {
   const entry = { file: 'bridge/main.ts' };
-  return { outDir, bundles: [await bundle({ name: 'bridge', entry, outfile: join(outDir, 'main.mjs') })] };
+  return {
+    outDir,
+    bundles: [await bundle({ name: 'bridge', entry, outfile: join(outDir, 'main.mjs'), checksNode: true })],
+  };
 }
 
 /** Bundles the command line into `<outDir>/main.mjs`, which can be executed as it is. */
 export async function buildCli(outDir = join(root, 'dist/cli')): Promise<Bundles> {
   const entry = { file: 'bridge/cli/main.ts' };
   const outfile = join(outDir, 'main.mjs');
-  return { outDir, bundles: [await bundle({ name: 'cli', entry, outfile, isExecutable: true })] };
+  return { outDir, bundles: [await bundle({ name: 'cli', entry, outfile, isExecutable: true, checksNode: true })] };
 }
 
 /** All functions: one per handler, and the one for dead letters. */

@@ -4,13 +4,21 @@
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type OutputFile, type Plugin } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
 
 // Packages of CommonJS form call require() for Node's own modules; an ES module has none unless it makes one.
 const REQUIRE =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
+
+/** Said by a bundle that people start, before anything of it runs: on an older Node.js it would end in a page of its text. */
+const NODE_LEAST = [22, 19] as const;
+const VERSION_CHECK = [
+  'const[__major,__minor]=process.versions.node.split(".").map(Number);',
+  `if(__major<${NODE_LEAST[0]}||(__major===${NODE_LEAST[0]}&&__minor<${NODE_LEAST[1]})){`,
+  `process.stderr.write("needs Node.js ${NODE_LEAST.join('.')} or newer; this is "+process.versions.node+"\\n");process.exit(2)}`,
+].join('');
 
 /** By this a shell finds the interpreter of a file that is executed. */
 const INTERPRETER = '#!/usr/bin/env node\n';
@@ -35,13 +43,16 @@ export interface BundleRequest {
   readonly outfile: string;
   /** People start it by its name. */
   readonly isExecutable?: boolean;
+  /** Started on whatever Node.js is there, so it looks at that first. */
+  readonly checksNode?: boolean;
 }
 
 /**
  * Bundles and writes one module, its source map and the licence texts of what is in it.
  * @throws Error naming the bundle; esbuild's messages, each with its place, are its text
  */
-export async function bundle({ name, entry, outfile, isExecutable = false }: BundleRequest): Promise<Bundle> {
+export async function bundle(request: BundleRequest): Promise<Bundle> {
+  const { name, entry, outfile } = request;
   const source: BuildOptions =
     'file' in entry
       ? { entryPoints: [join(root, entry.file)] }
@@ -59,7 +70,7 @@ export async function bundle({ name, entry, outfile, isExecutable = false }: Bun
     target: 'node22',
     // The ES module form of a package first: only that can be shaken.
     mainFields: ['module', 'main'],
-    banner: { js: isExecutable ? INTERPRETER + REQUIRE : REQUIRE },
+    banner: { js: bannerOf(request) },
     legalComments: 'external',
     sourcemap: 'external',
     write: false,
@@ -69,17 +80,27 @@ export async function bundle({ name, entry, outfile, isExecutable = false }: Bun
   }).catch((cause: unknown) => {
     throw new Error(`bundling ${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   });
+  const bytes = await write(request, result.outputFiles);
+  const inputs = Object.values(result.metafile.outputs).flatMap((output) => Object.entries(output.inputs));
+  const bytesOf = Object.fromEntries(inputs.map(([path, { bytesInOutput }]) => [path, bytesInOutput]));
+  return { name, file: outfile, bytes, bytesOf };
+}
+
+function bannerOf({ isExecutable = false, checksNode = false }: BundleRequest): string {
+  return [isExecutable ? INTERPRETER : '', checksNode ? VERSION_CHECK : '', REQUIRE].join('');
+}
+
+/** Writes module, source map and licences into a folder of their own; returns the size of the module in bytes. */
+async function write({ outfile, isExecutable = false }: BundleRequest, files: readonly OutputFile[]): Promise<number> {
   await rm(dirname(outfile), { recursive: true, force: true });
   await mkdir(dirname(outfile), { recursive: true });
   let bytes = 0;
-  for (const { path, contents } of result.outputFiles) {
+  for (const { path, contents } of files) {
     const extra = basename(path).slice('module.mjs'.length);
     await writeFile(`${outfile}${extra}`, contents, extra === '' && isExecutable ? { mode: 0o755 } : {});
     if (extra === '') bytes = contents.byteLength;
   }
-  const inputs = Object.values(result.metafile.outputs).flatMap((output) => Object.entries(output.inputs));
-  const bytesOf = Object.fromEntries(inputs.map(([path, { bytesInOutput }]) => [path, bytesInOutput]));
-  return { name, file: outfile, bytes, bytesOf };
+  return bytes;
 }
 
 /** A bundle on one line: its size and where it lies. */

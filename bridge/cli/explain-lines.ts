@@ -20,12 +20,14 @@ export interface Explained {
   /** How many of our entries there are besides; nothing was looked up about them. */
   readonly moreEntries: number;
   readonly others: readonly OtherFinalizer[];
+  /** A rule's own finalizer, which holds it until it is withdrawn. */
+  readonly withdrawing: boolean;
   readonly notes: readonly string[];
 }
 
 /** The lines. `now` in ms since the epoch. */
 export function linesOf(explained: Explained, now: number): readonly string[] {
-  const { object, namespace, uid, deletedAt, entries, moreEntries, others, notes } = explained;
+  const { object, namespace, uid, deletedAt, entries, moreEntries, others, withdrawing, notes } = explained;
   const place = namespace === undefined ? '' : ` in namespace ${namespace}`;
   const state =
     deletedAt === undefined
@@ -34,12 +36,12 @@ export function linesOf(explained: Explained, now: number): readonly string[] {
   return [
     `${object}${place} (uid ${uid}) ${state}.`,
     ...notes.map((note) => `  ${note}`),
-    ...(entries.length === 0 ? ['No entry of Finalizer Bridge is on it.'] : []),
+    ...(entries.length === 0 && !withdrawing ? ['No entry of Finalizer Bridge is on it.'] : []),
     ...entries.flatMap((entry) => ['', ...linesOfEntry(entry, now)]),
     ...(moreEntries === 0 ? [] : ['', `And ${moreEntries} more entries, about which nothing was looked up.`]),
     ...(others.length === 0 ? [] : ['', `Finalizers of others${deletedAt === undefined ? '' : ' that hold it too'}:`]),
     ...others.flatMap(linesOfOther),
-    ...(explained.deleting && entries.length === 0 && others.length === 0
+    ...(explained.deleting && entries.length === 0 && others.length === 0 && !withdrawing
       ? ['It has no finalizers at all: Kubernetes removes it by itself.']
       : []),
   ];

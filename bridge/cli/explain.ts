@@ -73,7 +73,8 @@ async function explainSubject(context: Context, subject: Subject): Promise<Expla
     entries.push(facts);
     if (note !== undefined) notes.push(note);
   }
-  const ours = new Set([...names.map(entryOf), ...(isRule(subject.kind) ? [WITHDRAWAL_FINALIZER] : [])]);
+  const withdrawing = isRule(subject.kind) && metadata.finalizers?.includes(WITHDRAWAL_FINALIZER) === true;
+  const ours = new Set([...names.map(entryOf), ...(withdrawing ? [WITHDRAWAL_FINALIZER] : [])]);
   const began = beganOf(metadata);
   return {
     object: subject.name,
@@ -84,6 +85,7 @@ async function explainSubject(context: Context, subject: Subject): Promise<Expla
     entries,
     moreEntries: names.length - entries.length,
     others: [...otherFinalizers(withSpecFinalizers(subject), (finalizer) => ours.has(finalizer))],
+    withdrawing: withdrawing && began !== undefined,
     notes: [...notesOn(subject), ...notes],
   };
 }
@@ -127,7 +129,10 @@ function notesOn({ kind, object }: Subject): readonly string[] {
   if (isRule(kind)) {
     const blocked = statusOf(object).conditions?.find(({ type }) => type === 'WithdrawalBlocked');
     const said = blocked === undefined ? 'the bridge has not begun with it' : `${blocked.reason}: ${blocked.message}`;
-    return [`this is a rule, and it is being withdrawn; ${said}`];
+    return [
+      `this is a rule, and it is being withdrawn; ${said}`,
+      `without a bridge, drain finishes it: finalizer-bridge drain --rule ${object.metadata.name}`,
+    ];
   }
   if (kind.group !== '' || kind.resource !== 'namespaces') return [];
   const { status } = blocking.parse(object);

@@ -109,8 +109,8 @@ describe('the condition FinalizerAtAdmission', () => {
   });
 
   it.each([
-    ['None', /Either there is no admission policy, or it has no binding for buckets.storage.example.com .*`kinds`/],
-    ['OtherKinds', /the policy seems to have no binding for buckets.storage.example.com .*`kinds`/],
+    ['None', /Either there is no admission policy, or it has no binding for buckets.storage.example.com .*print\.ts/],
+    ['OtherKinds', /the policy seems to have no binding for buckets.storage.example.com .*print\.ts/],
     ['SameKind', /^(?!.*binding).*the policy fails for this rule/],
   ] as const)('names the likeliest cause by what comes to other rules (%s)', (neighbours, words) => {
     expect(atAdmission(facts({ sight: 'NotInjected', neighbours }))?.message).toMatch(words);

@@ -123,7 +123,7 @@ describe.concurrent('a rule', () => {
 
     await rules.says(MAPS, SAID, { status: 'Unknown', reason: 'NothingCreatedYet' }, 45_000);
     expect(await labelOf(MAPS)).toBe(injectsLabel(CONFIG_MAPS));
-    const unbound = 'the policy seems to have no binding for configmaps (chart value `kinds`)';
+    const unbound = 'the policy seems to have no binding for configmaps (infra/admission/print.ts makes one)';
     await goes(await createsUntil(MAPS, { status: 'False', reason: 'NotInjected', message: unbound }));
 
     for (const name of [BUCKETS, MAPS]) await rules.says(name, 'Ready', { status: 'True' });

@@ -44,6 +44,18 @@ describe('the bridge', () => {
     expect([status, stderr]).toEqual([2, expect.stringMatching(/^usage: /)]);
   });
 
+  it('says which Node.js it needs on one that is too old, and how it is used when asked', () => {
+    const old = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'22.18.9'}})`;
+    const { stderr, status } = node('--import', `data:text/javascript,${old}`, join(made.outDir, 'main.mjs'));
+    expect([status, stderr]).toEqual([2, 'needs Node.js 22.19 or newer; this is 22.18.9\n']);
+    expect(node(join(made.outDir, 'main.mjs'), '--help')).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^usage: /),
+    });
+    const unknown = node(join(made.outDir, 'main.mjs'), '--verbose');
+    expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringMatching(/^Unknown option .*\nusage: /s)]);
+  });
+
   it('leaves out the APIs of the Kubernetes client that it does not use', () => {
     const text = filesOf(made).get('main.mjs');
     expect(['KUBECONFIG', '/apis/autoscaling/v2'].map((word) => text?.includes(word))).toEqual([true, false]);

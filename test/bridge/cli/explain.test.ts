@@ -176,5 +176,8 @@ it('of a rule that is being withdrawn is what the bridge says of it', async () =
   const { scene, line } = await deleting();
   await scene.deleteRule();
   await scene.clock.advance(2 * MINUTE);
-  expect((await line.run(`explain tdr ${RULE}`)).out).toContain('it is being withdrawn; PendingObjects: 1 objects');
+  const { out } = await line.run(`explain tdr ${RULE}`);
+  expect(out).toContain('it is being withdrawn; PendingObjects: 1 objects');
+  expect(out).toContain(`finalizer-bridge drain --rule ${RULE}`);
+  expect(out).not.toMatch(/no finalizers at all|No entry/);
 });
