@@ -2,6 +2,7 @@
  * A status report as tables for people: rules, held objects, entries without a rule. Called by status.ts.
  * The report itself is what `-o json` prints.
  */
+import type { LeaderSeen } from './leader-sight.ts';
 import { table } from './print.ts';
 import type { RuleReport, StatusReport } from './status-report.ts';
 import { ageOf } from './times.ts';
@@ -11,10 +12,11 @@ const ROWS_SHOWN = 50;
 const MESSAGE_SHOWN = 80;
 
 /** The lines. `now` in ms since the epoch. */
-export function linesOfReport({ rules, noRule }: StatusReport, now: number): readonly string[] {
+export function linesOfReport({ bridge, rules, noRule }: StatusReport, now: number): readonly string[] {
   const held = rules.flatMap(({ name: rule, heldObjects }) => heldObjects.map((object) => ({ rule, ...object })));
   const more = held.length - ROWS_SHOWN;
   return [
+    ...(bridge === undefined ? [] : [bridgeLine(bridge, now), '']),
     ...(rules.length === 0
       ? ['There are no rules.']
       : table(
@@ -48,6 +50,13 @@ export function linesOfReport({ rules, noRule }: StatusReport, now: number): rea
         )),
     ...(noRule.length > ROWS_SHOWN ? [`and ${noRule.length - ROWS_SHOWN} more`] : []),
   ];
+}
+
+function bridgeLine({ leader, renewedAt }: LeaderSeen, now: number): string {
+  const ago = renewedAt === undefined ? '' : `${ageOf(Date.parse(renewedAt), now)} ago`;
+  if (leader !== undefined) return `Bridge: ${leader} leads; it renewed its lease ${ago}.`;
+  const since = ago === '' ? '' : `, since the last one renewed its lease ${ago}`;
+  return `Bridge: none leads${since}; nothing goes on until one does.`;
 }
 
 function cut(message: string): string {

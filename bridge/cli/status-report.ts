@@ -10,6 +10,7 @@ import { TEARDOWN_RULES } from '../teardown-rules.ts';
 import { type Carried, type Carriers, carriersOf } from './carriers.ts';
 import type { ServedKind } from './catalogue.ts';
 import { type Context, Failure } from './command.ts';
+import { type LeaderSeen, leaderSeen } from './leader-sight.ts';
 import { type Counted, countedFrom, countedStatus } from './rule-counts.ts';
 import { isFor, matchSeen, type RuleSeen, readRules } from './rule-sight.ts';
 import { timeOf } from './times.ts';
@@ -35,6 +36,8 @@ export interface RuleReport extends Counted {
 /** What `status -o json` prints. */
 export interface StatusReport {
   readonly asOf: string;
+  /** Who leads; left out where that cannot be seen. */
+  readonly bridge?: LeaderSeen;
   readonly rules: readonly RuleReport[];
   readonly noRule: readonly NoRuleEntry[];
   readonly notes: readonly string[];
@@ -66,8 +69,10 @@ export async function reportOn(context: Context, { names, allKinds }: Asked): Pr
   const others = allKinds ? await carriersOf(context, await otherKinds(context, carriers)) : [];
   const now = context.clock.now();
   const rules = chosen.map((rule) => reportOf(rule, carriers, now));
+  const bridge = await leaderSeen(context);
   return {
     asOf: timeOf(now),
+    ...(bridge === undefined ? {} : { bridge }),
     rules,
     noRule: [...carriers, ...others].flatMap(({ carried }) => withoutRule(carried, known)),
     notes: [
@@ -78,7 +83,8 @@ export async function reportOn(context: Context, { names, allKinds }: Asked): Pr
 }
 
 /** Whether there is nothing that a person has to see to. */
-export function isClean({ rules, noRule }: StatusReport): boolean {
+export function isClean({ bridge, rules, noRule }: StatusReport): boolean {
+  if (bridge !== undefined && bridge.leader === undefined && rules.length > 0) return false;
   return noRule.length === 0 && rules.every(({ ready, held, silent }) => ready.status === 'True' && !held && !silent);
 }
 
