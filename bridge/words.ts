@@ -57,10 +57,15 @@ export function spokenWords(meta: ObjectMeta, rule: string): readonly SpokenWord
   return spoken;
 }
 
+/** Longest reason that is repeated; anybody could write a whole book there. */
+const REASON_MAX = 256;
+
 /** Why a person has spoken, in their own words; undefined when they did not say. */
 export function reasonGiven(meta: ObjectMeta, rule: string): string | undefined {
   const said = meta.annotations?.[REASON_PREFIX + rule];
-  return said?.startsWith(`${meta.uid}/`) ? said.slice(meta.uid.length + 1) : undefined;
+  return said?.startsWith(`${meta.uid}/`)
+    ? said.slice(meta.uid.length + 1, meta.uid.length + 1 + REASON_MAX)
+    : undefined;
 }
 
 /** Whether a person has said anything about this deletion: then somebody is looking. */

@@ -2,7 +2,7 @@
  * Whether an outside resource belongs to the object whose deletion asks for it. Pure.
  * Called through calls.prove by every handler before each irreversible step; the rule says which tags are required.
  */
-import type { ObjectRef, Ownership } from '../bridge/contract.ts';
+import { CLOCK_SKEW_MS, type ObjectRef, type Ownership } from '../bridge/contract.ts';
 
 /** A resource that carries this tag, whatever its value, is never deleted. */
 export const KEEP_TAG = 'finalizer-bridge.dev/keep';
@@ -64,7 +64,9 @@ export function judgeAge(
   { tags, created }: { readonly tags: Tags; readonly created: number | undefined },
 ): 'sure' | 'unmarked' | 'younger' {
   if (isStrong(ownership, object.uid) || tags.get(MARK_TAG) === markOf({ object, rule })) return 'sure';
-  return created !== undefined && created <= Date.parse(object.deletionTimestamp) ? 'unmarked' : 'younger';
+  // The cloud's clock and the cluster's may differ: what came within that of each other came later, to be careful.
+  const latest = created === undefined ? Number.POSITIVE_INFINITY : created + CLOCK_SKEW_MS;
+  return latest <= Date.parse(object.deletionTimestamp) ? 'unmarked' : 'younger';
 }
 
 /** Tags from the list shape that AWS services answer with; entries without a key are dropped. */

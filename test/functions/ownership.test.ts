@@ -3,6 +3,7 @@
  * A table of what a resource carries against what a rule requires.
  */
 import { describe, expect, it } from 'vitest';
+import { CLOCK_SKEW_MS } from '../../bridge/contract.ts';
 import { isStrong, judgeAge, judgeOwnership, KEEP_TAG, MARK_TAG, markOf, tagsFrom } from '../../functions/ownership.ts';
 import { requestOf } from './fixtures.ts';
 
@@ -58,15 +59,22 @@ describe('judging the age of a resource (V12)', () => {
   const mark = { [MARK_TAG]: markOf(deletion) };
   it.each([
     ['a strong proof, younger', { tags: { owner: object.uid } }, {}, began + 1, 'sure'],
-    ['a weak proof, older', weak, {}, began - 1, 'unmarked'],
-    ['a weak proof, of the same moment', weak, {}, began, 'unmarked'],
+    ['a weak proof, older by more than clocks may differ', weak, {}, began - CLOCK_SKEW_MS, 'unmarked'],
+    ['a weak proof, older by less than clocks may differ', weak, {}, began - CLOCK_SKEW_MS + 1, 'younger'],
+    ['a weak proof, of the same moment', weak, {}, began, 'younger'],
     ['a weak proof, younger', weak, {}, began + 1, 'younger'],
     ['a weak proof, of unknown age', weak, {}, undefined, 'younger'],
     ['no proof, younger', { none: true } as const, {}, began + 1, 'younger'],
     ['a weak proof, younger, marked by this deletion', weak, mark, began + 1, 'sure'],
     ['no proof, of unknown age, marked by this deletion', { none: true } as const, mark, undefined, 'sure'],
     ['a weak proof, younger, marked by another deletion', weak, { [MARK_TAG]: 'another/rule' }, began + 1, 'younger'],
-    ['a weak proof, older, marked by another deletion', weak, { [MARK_TAG]: 'another/rule' }, began - 1, 'unmarked'],
+    [
+      'a weak proof, older, marked by another deletion',
+      weak,
+      { [MARK_TAG]: 'another/rule' },
+      began - CLOCK_SKEW_MS,
+      'unmarked',
+    ],
   ])('%s', (_what, ownership, carried, created, said) => {
     expect(judgeAge(deletion, ownership, { tags: tags(carried), created })).toBe(said);
   });

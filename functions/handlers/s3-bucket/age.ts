@@ -4,7 +4,7 @@
  * at its first step: S3 dates a bucket anew when its policy changes. Called by s3-bucket.ts before anything else is changed.
  */
 import { ListBucketsCommand } from '@aws-sdk/client-s3';
-import { CLOCK_SKEW_MS, type Outcome } from '../../../bridge/contract.ts';
+import type { Outcome } from '../../../bridge/contract.ts';
 import { pending, refused } from '../../handler.ts';
 import { judgeAge, MARK_TAG, markOf, type Tags } from '../../ownership.ts';
 import { arnPartition } from '../../places.ts';
@@ -26,9 +26,7 @@ export async function refuseYounger(context: Context, region: string): Promise<O
     const message = `this function's account does not list bucket ${bucket}, so its age is not known; ${how}`;
     return refused({ reason: 'AgeUnknown', message });
   }
-  // S3's clock may be behind that of the cluster.
-  const latest = created.getTime() + CLOCK_SKEW_MS;
-  const age = judgeAge(context.request, context.ownership, { tags: new Map(), created: latest });
+  const age = judgeAge(context.request, context.ownership, { tags: new Map(), created: created.getTime() });
   if (age !== 'younger') return undefined;
   const dates = `bucket ${bucket} is dated ${created.toISOString()}, the deletion began ${deletionTimestamp}`;
   return refused({ reason: 'YoungerThanDeletion', message: `${dates}; ${how}` });
