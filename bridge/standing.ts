@@ -7,6 +7,7 @@
 import type { Decision } from './decide.ts';
 import { heldNote } from './event-note.ts';
 import { advance, beganAt, type Pending, type Standing } from './pending.ts';
+import type { ObjectMeta } from './ports.ts';
 import { type Record, readRecordOfAnyRule, saysTheSame, writeRecord } from './record.ts';
 import { nameOf, pathOf, type Run, type Step } from './run.ts';
 import { isTooSlow } from './slowness.ts';
@@ -54,10 +55,13 @@ export async function record(run: Run, standing: Standing, next?: number): Promi
   const { reach, pending } = run;
   if (!reach.lease.holds()) throw new Error(`recording on ${nameOf(pending)}: the lease is not held`);
   const wanted = recordOf(run, standing, next);
-  const outcome = await reach.cluster.patch(pathOf(pending), writeRecord(pending.meta, pending.rule, wanted));
+  // What the write was made for: the watch may move on while it is under way.
+  const before = pending.meta;
+  const outcome = await reach.cluster.patch(pathOf(pending), writeRecord(before, pending.rule, wanted));
   if (outcome.kind !== 'patched') {
     pending.facts = undefined;
-    if (outcome.kind === 'conflict' && (await hasNotMoved(run))) throw new Unrecordable(run, standing, outcome.said);
+    if (outcome.kind === 'conflict' && (await hasNotMoved(run, before)))
+      throw new Unrecordable(run, standing, outcome.said);
     throw new Error(`recording on ${nameOf(pending)}: ${outcome.kind}`);
   }
   advance(pending, trimmed(outcome.meta));
@@ -76,8 +80,7 @@ export class Unrecordable extends Error {
   }
 }
 
-async function hasNotMoved({ reach, pending }: Run): Promise<boolean> {
-  const { uid, resourceVersion } = pending.meta;
+async function hasNotMoved({ reach, pending }: Run, { uid, resourceVersion }: ObjectMeta): Promise<boolean> {
   const object = await reach.cluster.get(pathOf(pending));
   return object?.metadata.uid === uid && object.metadata.resourceVersion === resourceVersion;
 }

@@ -3,6 +3,8 @@
  * elsewhere (P7). What must be written down before its message goes keeps the message in its queue (P5).
  */
 import { expect, it } from 'vitest';
+import { Scene } from '../support/bridge-scene.ts';
+import { settled } from '../support/manual-clock.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 
 const FULL = 'annotations: Too long';
@@ -41,4 +43,20 @@ it('a reason that only people wait for is told elsewhere, and its record tried a
   expect(said(scene)).toContain(`; cannot be recorded: ${FULL}`);
   expect(scene.kept.lines.filter(({ message }) => message.startsWith('settling an object'))).toEqual([]);
   await scene.stop();
+});
+
+it('an object that moves while its record is on the way is only looked at again: nothing keeps it from being recorded', async () => {
+  const scene = await Scene.start();
+  await scene.deleted();
+  const patch = scene.cluster.patch.bind(scene.cluster);
+  scene.cluster.patch = async (...call) => {
+    scene.cluster.patch = patch;
+    // Another rule's record, say: the watch shows it before the answer comes.
+    scene.cluster.annotate('logs', 'status.finalizer-bridge.dev/other', '{}');
+    await settled();
+    return await patch(...call);
+  };
+  await scene.clock.advance(35_000);
+  expect(scene.record()).toMatchObject({ reason: 'Requested', message: 'waiting for the result' });
+  expect(scene.standing()).toBe('Pending Requested');
 });
