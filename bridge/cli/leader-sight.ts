@@ -9,8 +9,13 @@ import type { Context } from './command.ts';
 /** Clocks differ by as much, and a new leader takes a moment. */
 const SILENT_MS = LEASE_MS + 60_000;
 
-const leaseSchema = z.looseObject({
-  spec: z.object({ holderIdentity: z.nullish(z.string()), renewTime: z.nullish(z.string()) }),
+/** What of a lease is read; people and other tools can leave out any of it. */
+export const leaseSchema = z.looseObject({
+  spec: z.object({
+    holderIdentity: z.nullish(z.string()),
+    leaseDurationSeconds: z.nullish(z.int()),
+    renewTime: z.nullish(z.string()),
+  }),
 });
 
 /** Who leads, and when the lease was renewed last. Times are RFC 3339, UTC. */

@@ -4,13 +4,12 @@
  * knows, unless a person says so; a lease that moves is believed more than a person, and so is a status that is written while
  * the drain looks on, which also a bridge does that keeps no lease. Asked by run.ts at every look.
  */
-import * as z from 'zod/mini';
-import { LEASE_PLACE } from '../../leader-state.ts';
+import type * as z from 'zod/mini';
+import { LEASE_MS, LEASE_PLACE } from '../../leader-state.ts';
 import { explain } from '../../log.ts';
 import type { Clock, Cluster, KubeObject } from '../../ports.ts';
+import { leaseSchema } from '../leader-sight.ts';
 
-/** A lease that says nothing about itself. */
-const DURATION_DEFAULT_S = 15;
 /** Room for a renewal that is late. */
 const LATE_MS = 5_000;
 
@@ -27,14 +26,6 @@ export type BridgeSaid =
   | { readonly said: 'nothing' }
   | { readonly said: 'up' }
   | { readonly said: 'gone'; readonly since: number | undefined };
-
-const leaseSchema = z.looseObject({
-  spec: z.object({
-    holderIdentity: z.nullish(z.string()),
-    leaseDurationSeconds: z.nullish(z.int()),
-    renewTime: z.nullish(z.string()),
-  }),
-});
 
 /** A rule whose status was written while somebody looked on, and what the lease said then. */
 interface Written {
@@ -116,7 +107,8 @@ export class BridgeSight {
   }
 
   #judge({ holderIdentity, leaseDurationSeconds, renewTime }: z.output<typeof leaseSchema>['spec']): BridgeState {
-    const duration = (leaseDurationSeconds ?? DURATION_DEFAULT_S) * 1000;
+    // One that says nothing about itself lasts as long as ours do.
+    const duration = (leaseDurationSeconds ?? LEASE_MS / 1000) * 1000;
     if (!holderIdentity || !renewTime) {
       return { state: 'gone', lastAlive: renewTime ? Date.parse(renewTime) + duration : undefined };
     }
