@@ -1,21 +1,18 @@
 /*
  * versitygw, an S3 server with versions on a file system, for the measurement of emptying large buckets (npm run bench:bucket).
- * Built on demand from its Go module at the version in the committed go.mod, whose checksums Go verifies, into the cache;
- * takes about a minute the first time on two cores. Nothing else needs it.
+ * Built on demand from its Go module (go-tool.ts), which takes about a minute the first time on two cores. Nothing else needs it.
  */
-import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { cached, cacheRoot, type Environment } from './cache.ts';
+import type { Environment } from './cache.ts';
 import { freePorts } from './free-port.ts';
-import { type Say, withHeartbeat } from './progress.ts';
-import { run } from './run.ts';
+import { goTool } from './go-tool.ts';
+import type { Say } from './progress.ts';
 import { startSupervised } from './supervised.ts';
 
 const PACKAGE = 'github.com/versity/versitygw/cmd/versitygw';
-const FLAGS = ['-trimpath', '-ldflags=-s -w'];
 const READY_WITHIN = 30_000;
 
 /** What it is started with. */
@@ -69,21 +66,6 @@ export async function startVersitygw({
   return { endpoint, credentials, stop };
 }
 
-async function findVersitygw({ say, env }: { say: Say; env: Environment }): Promise<string> {
-  const cwd = join(import.meta.dirname, 'versitygw');
-  const hash = createHash('sha256').update(JSON.stringify(FLAGS));
-  for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(cwd, file)));
-  const folder = await cached({
-    root: cacheRoot(env),
-    key: `versitygw-${hash.digest('hex').slice(0, 16)}-${process.platform}-${process.arch}`,
-    say,
-    fill: async (temporary) => {
-      const args = ['build', ...FLAGS, '-o', join(temporary, 'versitygw'), PACKAGE];
-      const environment = { ...env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-mod=readonly' };
-      await withHeartbeat({ say, what: 'building versitygw from its Go module' }, () =>
-        run('go', args, { cwd, env: environment }),
-      );
-    },
-  });
-  return join(folder, 'versitygw');
+function findVersitygw({ say, env }: { say: Say; env: Environment }): Promise<string> {
+  return goTool({ name: 'versitygw', package: PACKAGE, folder: join(import.meta.dirname, 'versitygw'), say, env });
 }
