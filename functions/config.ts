@@ -43,29 +43,32 @@ const clustersSchema = z.array(clusterSchema).check(
 /** An AWS service as its clients are named: `sqs`, `s3`, `ec2`. */
 const service = z.string().check(z.regex(/^[a-z][-a-z0-9]*$/));
 
-const configSchema = z.strictObject({
-  handler: handlerName,
-  region: z.optional(region),
-  account: z.optional(account),
-  requestQueueUrl: z.optional(url),
-  clusters: clustersSchema,
-  allow: allowSchema,
-  ownershipNone: z._default(z.boolean(), false),
-  settings: z._default(z.record(z.string(), z.unknown()), {}),
-  endpoints: z._default(z.record(service, url), {}),
-  logLevel: z._default(z.enum(LOG_LEVELS), 'info'),
-});
+// Made only where they are read: a function's bundle has one of the two.
+const configSchema = () =>
+  z.strictObject({
+    handler: handlerName,
+    region: z.optional(region),
+    account: z.optional(account),
+    requestQueueUrl: z.optional(url),
+    clusters: clustersSchema,
+    allow: allowSchema,
+    ownershipNone: z._default(z.boolean(), false),
+    settings: z._default(z.record(z.string(), z.unknown()), {}),
+    endpoints: z._default(z.record(service, url), {}),
+    logLevel: z._default(z.enum(LOG_LEVELS), 'info'),
+  });
 
-const deadLetterSchema = z.strictObject({
-  region: z.optional(region),
-  clusters: clustersSchema,
-  archiveQueueUrl: url,
-  endpoints: z._default(z.record(service, url), {}),
-  logLevel: z._default(z.enum(LOG_LEVELS), 'info'),
-});
+const deadLetterSchema = () =>
+  z.strictObject({
+    region: z.optional(region),
+    clusters: clustersSchema,
+    archiveQueueUrl: url,
+    endpoints: z._default(z.record(service, url), {}),
+    logLevel: z._default(z.enum(LOG_LEVELS), 'info'),
+  });
 
 /** The configuration of the dead-letter function: where bodies are kept, and which cluster is told over which queue. */
-export type DeadLetterConfig = Readonly<z.output<typeof deadLetterSchema>> & { readonly region: string };
+export type DeadLetterConfig = Readonly<z.output<ReturnType<typeof deadLetterSchema>>> & { readonly region: string };
 
 /**
  * What the function may touch. `names` binds always; `namespaces`, if given, binds each source namespace further.
@@ -79,7 +82,7 @@ export type ClusterConfig = Readonly<z.output<typeof clusterSchema>>;
  * `requestQueueUrl` to the queue of the event's ARN. `endpoints`, by service, replaces AWS's own on a local system.
  * `settings` is what the handler alone needs; its own schema has checked it.
  */
-export type Config = Readonly<z.output<typeof configSchema>> & { readonly region: string };
+export type Config = Readonly<z.output<ReturnType<typeof configSchema>>> & { readonly region: string };
 
 /** Environment variables, as an argument. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -113,7 +116,7 @@ export interface Configured {
  * @throws ConfigError with all faults, each with its path.
  */
 export function readConfig({ name, dangerous, schemas }: Configured, environment: Environment = process.env): Config {
-  return read(configSchema, environment, ({ handler, allow, settings }) => {
+  return read(configSchema(), environment, ({ handler, allow, settings }) => {
     if (handler !== name) return [`handler: this function is ${name}, the configuration is for ${handler}`];
     const known = dangerous.length === 0 ? 'none' : dangerous.join(', ');
     const options = (allow.options ?? []).flatMap((option, index) =>
@@ -129,7 +132,7 @@ export function readConfig({ name, dangerous, schemas }: Configured, environment
  * @throws ConfigError with all faults, each with its path.
  */
 export function readDeadLetterConfig(environment: Environment = process.env): DeadLetterConfig {
-  return read(deadLetterSchema, environment, () => []);
+  return read(deadLetterSchema(), environment, () => []);
 }
 
 /** What is wrong with a value. The schema library's own English would cost each function as much as its dispatch. */

@@ -54,8 +54,8 @@ export const ownershipSchema = z.union([
 ]);
 export type Ownership = z.output<typeof ownershipSchema>;
 
-/** Literal options of the rule, checked by the handler. */
-export const optionsSchema = z.record(z.string(), z.json());
+/** Literal options of the rule, JSON as it came out of the message; the handler's own schema checks them. */
+export const optionsSchema = z.record(z.string(), z.unknown());
 export type Options = z.output<typeof optionsSchema>;
 
 export const clusterRef = z.object({ uid: identifier, name: z.optional(z.string().check(z.maxLength(128))) });

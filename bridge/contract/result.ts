@@ -25,7 +25,7 @@ export const evidenceSchema = z.enum(['deleted', 'absent']);
 export type Evidence = z.output<typeof evidenceSchema>;
 
 /** gone, pending or refused; nothing else is an outcome. */
-export const outcomeSchema = z.discriminatedUnion('outcome', [
+export const outcomeSchema = z.union([
   z.object({ outcome: z.literal('gone'), evidence: evidenceSchema, message: z.optional(message) }),
   z.object({
     outcome: z.literal('pending'),
@@ -39,37 +39,40 @@ export const outcomeSchema = z.discriminatedUnion('outcome', [
 ]);
 export type Outcome = z.output<typeof outcomeSchema>;
 
-/** The result as it travels: a CloudEvent in structured JSON. */
-export const resultSchema = z
-  .object({
-    specversion: z.literal('1.0'),
-    id: z.string().check(z.minLength(1), z.maxLength(512)),
-    source: z.string(),
-    type: z.literal(RESULT_TYPE),
-    subject: z.string(),
-    time: timestamp,
-    datacontenttype: z.literal('application/json'),
-    traceparent,
-    data: z.object({
-      requestId: z.string(),
-      cluster: clusterRef,
-      rule: ruleRef,
-      object: objectRef,
-      attempt: attemptNumber,
-      retry: z.optional(retryNumber),
-      targetDigest: digest,
-      ruleDigest: digest,
-      expires: timestamp,
-      result: outcomeSchema,
-      handler: z.object({ name: handlerName, version: z.string(), contract: z.int() }),
-      durationMs: z.number().check(z.nonnegative()),
-    }),
-  })
-  .check(z.refine(({ data }) => data.requestId === requestIdFrom(data), 'requestId does not match the data'));
+/** The result as it travels: a CloudEvent in structured JSON. Only the bridge reads it: a bundle that does not leaves it out. */
+export const resultSchema = /* @__PURE__ */ (() =>
+  z
+    .object({
+      specversion: z.literal('1.0'),
+      id: z.string().check(z.minLength(1), z.maxLength(512)),
+      source: z.string(),
+      type: z.literal(RESULT_TYPE),
+      subject: z.string(),
+      time: timestamp,
+      datacontenttype: z.literal('application/json'),
+      traceparent,
+      data: z.object({
+        requestId: z.string(),
+        cluster: clusterRef,
+        rule: ruleRef,
+        object: objectRef,
+        attempt: attemptNumber,
+        retry: z.optional(retryNumber),
+        targetDigest: digest,
+        ruleDigest: digest,
+        expires: timestamp,
+        result: outcomeSchema,
+        handler: z.object({ name: handlerName, version: z.string(), contract: z.int() }),
+        durationMs: z.number().check(z.nonnegative()),
+      }),
+    })
+    .check(z.refine(({ data }) => data.requestId === requestIdFrom(data), 'requestId does not match the data')))();
 export type Result = z.output<typeof resultSchema>;
 export type ResultData = Result['data'];
 
-function requestIdFrom(data: ResultData): string {
+function requestIdFrom(
+  data: Omit<Parameters<typeof requestIdOf>[0], 'uid' | 'rule'> & Pick<Request['data'], 'object' | 'rule'>,
+): string {
   const { object, rule, targetDigest, ruleDigest, attempt: number, retry } = data;
   return requestIdOf({ uid: object.uid, rule: rule.name, targetDigest, ruleDigest, attempt: number, retry });
 }

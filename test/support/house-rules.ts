@@ -27,7 +27,7 @@ const isPure = (path: string) =>
 const isShipped = (path: string) => /^(bridge|functions)\//.test(path);
 
 /** Libraries that pure files may call: they have no clock and reach nothing. */
-const PURE_LIBRARIES = ['zod/mini', 'node:crypto'];
+const PURE_LIBRARIES = ['zod/mini', 'zod/v4/core', 'node:crypto'];
 const CEL_LIBRARIES = ['@marcbachmann/cel-js', 're2js'];
 const SQS_LIBRARIES = ['@aws-sdk/client-sqs', 'sqs-consumer'];
 const KUBERNETES = '@kubernetes/client-node';
