@@ -1,7 +1,8 @@
 /*
- * How vitest finds and runs the tests: `unit` is everything but test/e2e, in parallel; `e2e` shares one API server
- * (test/support/e2e-setup.ts starts it before the first file and stops it after the last) and runs file by file; `waiting`
- * is the same for files whose time goes by in the product's own waits, with an API server of its own beside the other.
+ * How vitest finds and runs the tests. Without servers: `unit`, and `slow` for files named `*.slow.test.ts`, which take more
+ * than a few seconds (builds, sweeps of the simulation, mutants) and which only `npm test` runs. On servers: `e2e` shares one
+ * API server (test/support/e2e-setup.ts starts it before the first file and stops it after the last) and runs file by file;
+ * `waiting` is the same for files whose time goes by in the product's own waits, with an API server of its own.
  * Used by infra/test.ts and infra/check.ts, and directly by `vitest run <path>`.
  */
 import { defineConfig } from 'vitest/config';
@@ -21,6 +22,15 @@ const onServers = {
   restoreMocks: true,
 } as const;
 
+const withoutServers = {
+  pool: 'forks',
+  testTimeout: 15_000,
+  hookTimeout: 15_000,
+  restoreMocks: true,
+} as const;
+
+const SLOW = 'test/**/*.slow.test.ts';
+
 const tallyFile = process.env.FINALIZER_BRIDGE_TALLY;
 
 export default defineConfig({
@@ -30,14 +40,23 @@ export default defineConfig({
     projects: [
       {
         test: {
+          ...withoutServers,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**'],
-          pool: 'forks',
+          exclude: ['test/e2e/**', SLOW],
           maxWorkers: 2,
-          testTimeout: 15_000,
-          hookTimeout: 15_000,
-          restoreMocks: true,
+        },
+      },
+      {
+        test: {
+          ...withoutServers,
+          name: 'slow',
+          include: [SLOW],
+          exclude: ['test/e2e/**'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 3 },
         },
       },
       {

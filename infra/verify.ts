@@ -23,21 +23,27 @@ export const staticChecks: readonly Check[] = [
   { name: 'types', run: () => asOne('tsc', ['-p', '.']) },
 ];
 
-/** All tests that need no server. */
+/** The tests that need no server and little time. */
 export const unitTests: Check = { name: 'unit tests', run: () => vitest('unit') };
 
+/** Projects of vitest.config.ts that run beside each other, the longest first: each on servers of its own, or on none. */
+export const LANES = ['e2e', 'waiting', 'slow'] as const;
+
 /**
- * The tests on real servers, which they share; those that mostly wait do so beside the others, on servers of their own.
- * What they have to say comes when the others are through, so that the two do not talk at once.
+ * The tests on real servers and those that take long without one, in lanes beside each other: most of their time is spent on
+ * waiting. The first lane talks as it goes; what the others have to say comes when it is through.
  */
-export const endToEndTests: Check = {
-  name: 'end-to-end tests',
+export const longTests: Check = {
+  name: 'end-to-end and slow tests',
   async run() {
-    const others = vitest('e2e');
-    const waiting = aside((stdout) => vitest('waiting', stdout), others);
-    // Interrupted, both are; whichever notices first must not leave the other behind.
-    const [first, second] = await Promise.allSettled([others, waiting]);
-    return plus(outcomeOf(first), outcomeOf(second));
+    const [first, ...others] = LANES;
+    const leading = timed(first, () => vitest(first));
+    const beside = others.map((project) => aside((stdout) => timed(project, () => vitest(project, stdout)), leading));
+    // Interrupted, all are; whichever notices first must not leave the others behind.
+    const settled = await Promise.allSettled([leading, ...beside]);
+    const lanes = settled.map(outcomeOf);
+    for (const { project, seconds } of lanes) console.log(`== ${project}: ${seconds} s`);
+    return lanes.reduce((total, { tally }) => plus(total, tally), nothing);
   },
 };
 
@@ -65,6 +71,12 @@ export async function verify(checks: readonly Check[]): Promise<number> {
 /** `N passed, N failed`, and `, N skipped` if any. */
 export function closingLine({ passed, failed, skipped }: Tally): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
+
+async function timed(project: string, run: () => Promise<Tally>) {
+  const began = performance.now();
+  const tally = await run();
+  return { project, tally, seconds: Math.round((performance.now() - began) / 1000) };
 }
 
 async function asOne(tool: string, args: readonly string[]): Promise<Tally> {

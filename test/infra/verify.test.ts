@@ -5,11 +5,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, matchesGlob } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { nothing, type Tally, tallySchema } from '../../infra/tally.ts';
-import { closingLine, judge, verify } from '../../infra/verify.ts';
-import { root } from '../support/tracked-files.ts';
+import { closingLine, judge, LANES, verify } from '../../infra/verify.ts';
+import config from '../../vitest.config.ts';
+import { root, trackedFiles } from '../support/tracked-files.ts';
 
 const folders: string[] = [];
 
@@ -39,7 +40,7 @@ function run(files: Readonly<Record<string, string>>): { readonly tally: Tally |
 
 const IMPORT = `import { beforeAll, describe, expect, it } from 'vitest';\n`;
 
-describe('counting a run of vitest', () => {
+describe('counting a run of vitest', { timeout: 60_000 }, () => {
   it('counts each test case once, by how it ended', () => {
     const { tally, code } = run({
       'a.test.ts': `${IMPORT}it.each([1, 2])('passes', () => {}); it('fails', () => expect(1).toBe(2));`,
@@ -77,6 +78,29 @@ describe('judging a run', () => {
     ['a run in which all is well', 0, good, good],
   ])('takes %s for what it is', (_, code, tally, expected) => {
     expect(judge({ project: 'unit', code, tally })).toEqual(expected);
+  });
+});
+
+describe('the projects of tests', () => {
+  const projects = (config.test?.projects ?? []).flatMap((project) =>
+    typeof project === 'object' && 'test' in project && project.test !== undefined ? [project.test] : [],
+  );
+  const isIn = (path: string, globs: readonly string[] | undefined) => globs?.some((glob) => matchesGlob(path, glob));
+
+  it('are all run by `npm test`', () => {
+    expect(projects.map(({ name }) => name).toSorted()).toEqual(['unit', ...LANES].toSorted());
+  });
+
+  it('hold every file of tests, each in one of them', () => {
+    const files = trackedFiles().filter((path) => path.endsWith('.test.ts'));
+    const homes = files.map((path) => ({
+      path,
+      projects: projects.flatMap(({ name, include, exclude }) =>
+        isIn(path, include) && !isIn(path, exclude) ? [name] : [],
+      ),
+    }));
+    expect(homes.filter(({ projects: found }) => found.length !== 1)).toEqual([]);
+    expect(new Set(homes.flatMap(({ projects: found }) => found)).size).toBe(projects.length);
   });
 });
 

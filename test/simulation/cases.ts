@@ -1,6 +1,6 @@
 /*
  * Cases from the field, and traps about held states, as scenarios. Ids are those of the lists of cases and of traps.
- * Run by traps.test.ts and mutants.test.ts.
+ * Run by traps.test.ts and mutants.slow.test.ts.
  */
 import { decodeRequest, encodeRequest, encodeResult, makeRequest, makeResult } from '../../bridge/contract.ts';
 import { strays } from './cases-strays.ts';

@@ -1,6 +1,6 @@
 /*
  * A mutant: a copy of the product with one known-bad edit, loaded from a folder of its own.
- * Called by mutants.test.ts; the edits themselves are in mutations.ts. An edit whose text no longer stands in the product
+ * Called by mutants.slow.test.ts; the edits themselves are in mutations.ts. An edit whose text no longer stands in the product
  * exactly once is an error, so that the list cannot rot.
  */
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /*
  * Known-bad edits of how the bridge watches, and the scenario of traps-watching.ts that must catch each. Read by
- * mutants.test.ts beside those of mutations.ts.
+ * mutants.slow.test.ts beside those of mutations.ts.
  */
 import type { Mutation } from './mutant.ts';
 

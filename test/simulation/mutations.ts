@@ -1,6 +1,6 @@
 /*
  * Known-bad edits of the product, each reopening one trap or breaking one promise, and the scenario that must catch it.
- * Read by mutants.test.ts. The texts are those of the product, so they move with it.
+ * Read by mutants.slow.test.ts. The texts are those of the product, so they move with it.
  */
 import type { Mutation } from './mutant.ts';
 

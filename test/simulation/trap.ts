@@ -1,6 +1,6 @@
 /*
  * What a named scenario is: a trap of the protocol (or a case from the field), walked into on purpose.
- * The lists are in traps-*.ts and cases.ts; traps.test.ts runs them against the product, mutants.test.ts against mutants.
+ * The lists are in traps-*.ts and cases.ts; traps.test.ts runs them against the product, mutants.slow.test.ts against mutants.
  */
 import type { DeletionOptions } from './deletion.ts';
 import { createWorld } from './deletion.ts';

@@ -1,6 +1,6 @@
 /*
  * Traps about time: who may still be running when an entry comes off without a teardown, or on an old answer.
- * Ids are those of the protocol's list of traps. Run by traps.test.ts and mutants.test.ts.
+ * Ids are those of the protocol's list of traps. Run by traps.test.ts and mutants.slow.test.ts.
  */
 import { annotate, deleteAndPublish, finish, HOUR, MACHINE, MINUTE, RESOURCE, retarget } from './deletion.ts';
 import { hasOurEntry, ON_DELETE, OWNER_TAG, RELEASE, ruleText } from './installation.ts';

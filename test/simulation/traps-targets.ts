@@ -1,6 +1,6 @@
 /*
  * Traps about targets that change or vanish while a deletion is under way, and about what is remembered of them.
- * Ids are those of the protocol's list of traps. Run by traps.test.ts and mutants.test.ts.
+ * Ids are those of the protocol's list of traps. Run by traps.test.ts and mutants.slow.test.ts.
  */
 import { decodeRequest } from '../../bridge/contract.ts';
 import {

@@ -1,6 +1,6 @@
 /*
  * Ways in which a watch misleads, as scenarios: it falls silent, it says again what is over. Run by traps.test.ts and
- * mutants.test.ts; every fault in every mixture is in watching.test.ts.
+ * mutants.slow.test.ts; every fault in every mixture is in watching.test.ts.
  */
 import { finish, MACHINE, MINUTE } from './deletion.ts';
 import { expectIn, type Trap, trap } from './trap.ts';

@@ -1,6 +1,6 @@
 /*
  * The traps of the protocol as scenarios against the real bridge and the real dispatch: each must come to its end with
- * every promise kept. What a mutant does in them is in mutants.test.ts.
+ * every promise kept. What a mutant does in them is in mutants.slow.test.ts.
  */
 import { describe, expect, it } from 'vitest';
 import { fieldCases } from './cases.ts';

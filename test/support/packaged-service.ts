@@ -1,6 +1,6 @@
 /*
  * The service packaged as `npm run package` does it, but in a temporary folder and with given values, so that the
- * tree's own .serverless/ and functions.values.yml are left alone. Used by test/infra/*.package.test.ts.
+ * tree's own .serverless/ and functions.values.yml are left alone. Used by test/infra/*.slow.test.ts.
  */
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

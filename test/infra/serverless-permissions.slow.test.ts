@@ -1,6 +1,6 @@
 /*
  * Who may do what, in the compiled template: the roles of the functions and the policies of the queues.
- * The rest of the template is asserted in serverless-template.package.test.ts.
+ * The rest of the template is asserted in serverless-template.slow.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../functions/config.ts';

@@ -1,6 +1,6 @@
 /*
  * What the framework compiles of serverless.yml, functions/registry.ts and a values file: the CloudFormation template,
- * asserted as it would be deployed. The bundles that go with it are tested in serverless-artefacts.package.test.ts.
+ * asserted as it would be deployed. The bundles that go with it are tested in serverless-artefacts.slow.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig, readDeadLetterConfig } from '../../functions/config.ts';

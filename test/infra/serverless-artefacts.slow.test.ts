@@ -1,6 +1,6 @@
 /*
  * The zips that are deployed, as Lambda would meet them: unzipped into an empty folder, imported and called by plain
- * Node with nothing else in reach. The template that goes with them is tested in serverless-template.package.test.ts.
+ * Node with nothing else in reach. The template that goes with them is tested in serverless-template.slow.test.ts.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
