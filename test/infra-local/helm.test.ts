@@ -1,5 +1,6 @@
 /*
- * Where helm comes from, with commands that only say a version: one that is named, one on the PATH, none that is too old.
+ * Where helm comes from: one that is named, one on the PATH, none that is too old. The commands only say a version; the real
+ * one, built from its Go module, is what the tests of the chart run.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
