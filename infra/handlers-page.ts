@@ -86,8 +86,13 @@ function pathsOf(schema: unknown, path: string): readonly string[] {
   return inner.length === 0 && path !== '' ? [path] : inner;
 }
 
-/** Reasons that every handler may give. */
-const general = new Set(Object.values(GENERAL_ERRORS['*'] ?? {}).map(({ reason }) => reason));
+/** Reasons that every handler may give: those of any call, and those of the guards, which the page tells once for all. */
+const general = new Set([
+  ...Object.values(GENERAL_ERRORS['*'] ?? {}).map(({ reason }) => reason),
+  ...['functions/guards.ts', 'functions/handler.ts'].flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/\breason: '(\w+)'/g)].flatMap(([, reason = '']) => reason),
+  ),
+]);
 
 /** Reasons of the handler's own: those in its sources, and those in its error table. */
 function reasonsOf({ name, errors }: Handler): {

@@ -18,7 +18,7 @@ import {
   permit,
   youngerThanDeletion,
 } from '../ec2.ts';
-import { ec2Errors } from '../ec2-errors.ts';
+import { volumeErrors } from '../ec2-errors.ts';
 import { attachmentsOf, busyVolume, deleteVolume, findVolume, goingVolume } from '../ec2-volumes.ts';
 import { defineHandler, gone, refused } from '../handler.ts';
 import { notFoundYet } from '../not-found-yet.ts';
@@ -46,7 +46,7 @@ export const ebsVolume = defineHandler({
   target: targetSchema,
   options: optionsSchema,
   dangerous: ['forceDetach'],
-  errors: ec2Errors,
+  errors: volumeErrors,
   limits: { batchSize: 1, memoryMb: 256, maximumConcurrency: 10 },
   permissions: [
     lookPermission('ec2:DescribeVolumes', 'ec2:DescribeSnapshots'),

@@ -18,13 +18,14 @@ import {
   lookPermission,
   mark,
   markPermission,
+  notKept,
   notOwned,
   onlyFor,
   permit,
   refuseName,
   youngerThanDeletion,
 } from '../ec2.ts';
-import { ec2Errors } from '../ec2-errors.ts';
+import { instanceErrors } from '../ec2-errors.ts';
 import { defineHandler, gone, pending } from '../handler.ts';
 import { notFoundYet } from '../not-found-yet.ts';
 import { judgeAge, judgeOwnership } from '../ownership.ts';
@@ -33,6 +34,7 @@ import { type Context, createdAt, type Known, look, shuttingDown } from './ec2-i
 import { markLeftovers, takeLeftovers } from './ec2-instance/leftovers.ts';
 import { liftProtections } from './ec2-instance/protections.ts';
 import { cancelSpotRequest, isDown, refuseReplaced } from './ec2-instance/replacers.ts';
+import { groupArns, groupOf, leavingGroup, terminateInGroup } from './ec2-instance/scaling-group.ts';
 import { select } from './ec2-instance/select.ts';
 
 /** Key and value, without what EC2 takes for a wildcard, and neither of them empty. */
@@ -59,17 +61,19 @@ const optionsSchema = z.strictObject({
   deleteVolumes: z.optional(z.boolean()),
   /** Release Elastic IP addresses of the instance that carry the proof of ownership themselves. */
   releaseAddresses: z.optional(z.boolean()),
+  /** Terminate an instance of a scaling group through the group, whose desired capacity goes down by one. */
+  shrinkGroup: z.optional(z.boolean()),
 });
 const PROTECTION_RETRY_SECONDS = 15;
 
 /** The handler `ec2-instance`: target {instanceId or tags, region, account}. */
 export const ec2Instance = defineHandler({
   name: 'ec2-instance',
-  version: '1.1.0',
+  version: '1.2.0',
   target: targetSchema,
   options: optionsSchema,
-  dangerous: ['liftProtections', 'deleteVolumes', 'releaseAddresses'],
-  errors: ec2Errors,
+  dangerous: ['liftProtections', 'deleteVolumes', 'releaseAddresses', 'shrinkGroup'],
+  errors: instanceErrors,
   // Slow: what waits behind a run of another would wait for minutes.
   limits: { batchSize: 1, memoryMb: 256, maximumConcurrency: 10 },
   permissions: [
@@ -93,6 +97,15 @@ export const ec2Instance = defineHandler({
     onlyFor('deleteVolumes', markPermission('volume')),
     onlyFor('releaseAddresses', permit('ReleaseAddress', 'elastic-ip')),
     onlyFor('releaseAddresses', markPermission('elastic-ip')),
+    onlyFor(
+      'shrinkGroup',
+      lookPermission('autoscaling:DescribeAutoScalingInstances', 'autoscaling:DescribeAutoScalingGroups'),
+    ),
+    onlyFor('shrinkGroup', {
+      actions: ['autoscaling:TerminateInstanceInAutoScalingGroup'],
+      resources: groupArns,
+      condition: notKept,
+    }),
   ],
   identity: ({ instanceId, tags = [], account, region }) => ({
     names: instanceId === undefined ? tags.map((one) => `tag:${one}`) : [instanceId],
@@ -182,6 +195,8 @@ async function settle(context: Context, found: Known): Promise<Outcome> {
 async function prepare(context: Context, found: Known): Promise<'nothing' | 'something' | Outcome> {
   const { request, ownership } = context;
   const { id, instance, tags } = found;
+  const leaving = await leavingGroup(context, found);
+  if (leaving !== undefined) return leaving;
   const isUnmarked = judgeAge(request, ownership, { tags, created: createdAt(instance) }) === 'unmarked';
   const marking = isUnmarked ? await mark(context, id) : undefined;
   if (marking !== undefined) return marking;
@@ -189,23 +204,31 @@ async function prepare(context: Context, found: Known): Promise<'nothing' | 'som
   if (typeof spot === 'object') return spot;
   const left = await markLeftovers(context, found);
   if (typeof left === 'object') return left;
-  return isUnmarked || spot === 'done' || left === 'marked' ? 'something' : 'nothing';
+  const hasAsked = isUnmarked || spot === 'done' || left === 'marked' || groupOf(found) !== undefined;
+  return hasAsked ? 'something' : 'nothing';
 }
 
-async function terminate(context: Context, { id }: Known): Promise<Outcome> {
-  const answer = await change(context, 'ec2:TerminateInstances', new TerminateInstancesCommand({ InstanceIds: [id] }));
-  if (answer.means === 'refused') {
-    const stop = await liftProtections(context, id, failed(`terminating ${id}`, answer));
-    if (stop !== undefined) return stop;
-    // EC2 takes a while to know it, so the next run tries again.
-    const retryAt = context.inSeconds(PROTECTION_RETRY_SECONDS);
-    return pending({ reason: 'ProtectionLifted', message: `the protection of ${id} was switched off`, retryAt });
-  }
+async function terminate(context: Context, found: Known): Promise<Outcome> {
+  const { id } = found;
+  const stop =
+    groupOf(found) === undefined ? await terminateAlone(context, id) : await terminateInGroup(context, found);
+  if (stop !== undefined) return stop;
   // Also a not-found just after the look is not believed without another look.
   const after = await look(context, id);
   if (isOutcome(after)) return after;
   const isGone = after === undefined || after.instance.State?.Name === 'terminated';
   return isGone ? gone('deleted') : shuttingDown(context, after);
+}
+
+/** Undefined: EC2 has taken it, or does not know the instance any more. */
+async function terminateAlone(context: Context, id: string): Promise<Outcome | undefined> {
+  const answer = await change(context, 'ec2:TerminateInstances', new TerminateInstancesCommand({ InstanceIds: [id] }));
+  if (answer.means !== 'refused') return undefined;
+  const stop = await liftProtections(context, id, failed(`terminating ${id}`, answer));
+  if (stop !== undefined) return stop;
+  // EC2 takes a while to know it, so the next run tries again.
+  const retryAt = context.inSeconds(PROTECTION_RETRY_SECONDS);
+  return pending({ reason: 'ProtectionLifted', message: `the protection of ${id} was switched off`, retryAt });
 }
 
 function isList(selected: readonly Known[] | Outcome): selected is readonly Known[] {

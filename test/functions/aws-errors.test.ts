@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { classify, classifyCode, type ErrorTable, GENERAL_ERRORS, isTransient } from '../../functions/aws-errors.ts';
-import { ec2Errors } from '../../functions/ec2-errors.ts';
+import { instanceErrors, volumeErrors } from '../../functions/ec2-errors.ts';
 import { s3Errors } from '../../functions/handlers/s3-bucket/errors.ts';
 import { snsErrors } from '../../functions/handlers/sns-notify.ts';
 import { registry } from '../../functions/registry.ts';
@@ -108,6 +108,7 @@ const expected: Readonly<Record<string, readonly Row[]>> = {
     ['KMSOptInRequired', 403, 'refused'],
   ],
 };
+const ec2Errors = { ...volumeErrors, ...instanceErrors };
 const tables: Readonly<Record<string, ErrorTable>> = { s3: s3Errors, ec2: ec2Errors, sns: snsErrors };
 const tableOf = (call: string) => tables[call.split(':')[0] ?? ''] ?? {};
 const expectations = Object.entries(expected).flatMap(([call, rows]) => rows.map((row) => [call, ...row] as const));
@@ -165,6 +166,8 @@ describe('rows that say why it has to be tried again', () => {
     ['ec2:CreateSnapshot', 'ConcurrentSnapshotLimitExceeded', 'Throttled'],
     ['ec2:CreateSnapshot', 'PendingSnapshotLimitExceeded', 'Throttled'],
     ['ec2:ReleaseAddress', 'InvalidIPAddress.InUse', 'AddressInUse'],
+    ['autoscaling:TerminateInstanceInAutoScalingGroup', 'ValidationError', 'ScalingRefused'],
+    ['autoscaling:TerminateInstanceInAutoScalingGroup', 'ResourceContention', 'ScalingInProgress'],
   ])('%s: %s means again, as %s (C9)', (call, code, reason) => {
     expect(classify(call, serviceError(code, 400), ec2Errors)).toMatchObject({ means: 'again', reason });
   });

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { sha256Hex } from '../../bridge/contract.ts';
+import { registry } from '../../functions/registry.ts';
 import { type Bundles, buildBridge, buildFunctions, buildPackage } from '../../infra/build.ts';
 import { root } from '../support/tracked-files.ts';
 
@@ -90,6 +91,27 @@ describe('the functions', () => {
     expect([own, other].map((word) => text?.includes(word))).toEqual([true, false]);
     expect(bundle?.bytes).toBe(Buffer.byteLength(text ?? ''));
     expect(bundle?.bytes).toBeLessThan(most);
+  });
+
+  it.each([
+    ['dead-letters', []],
+    ['ebs-volume', ['ec2']],
+    ['ec2-instance', ['auto-scaling', 'ec2']],
+    ['s3-bucket', ['s3']],
+    ['sns-notify', ['sns']],
+    ['webhook', []],
+  ])('have in %s the SDK clients %j beside that of the queue, and no other handler’s', (name, clients) => {
+    const { bytesOf = {} } = made.bundles.find((one) => one.name === name) ?? {};
+    const packages = Object.entries(bytesOf).flatMap(([path, bytes]) =>
+      bytes > 0 ? (/node_modules\/@aws-sdk\/client-([^/]+)/.exec(path)?.[1] ?? []) : [],
+    );
+    expect([...new Set(packages)].sort()).toEqual([...clients, 'sqs'].sort());
+  });
+
+  it('are as many as the registry has handlers, and one', () => {
+    expect(made.bundles.map(({ name }) => name).sort()).toEqual(
+      [...registry.map(({ name }) => name), 'dead-letters'].sort(),
+    );
   });
 
   it('spend less than 80 KB each on everything but the AWS SDK and what that needs', () => {

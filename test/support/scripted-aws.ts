@@ -1,5 +1,5 @@
 /*
- * An HTTP server that answers as S3, EC2, SNS and SQS do, as a test scripts it: for what no emulator shows (redirects, per-key
+ * An HTTP server that answers as S3, EC2, SNS, SQS and scaling groups do, as a test scripts it: for what no emulator shows (redirects, per-key
  * errors, throttling, locks). The code under test talks to it through the real SDK clients. Used by test/functions.
  */
 import { createServer, type IncomingMessage } from 'node:http';
@@ -94,13 +94,13 @@ async function read(request: IncomingMessage): Promise<Seen> {
   return { operation, method, path, query, headers: request.headers, body };
 }
 
-/** The version of its API, by which SNS is told from EC2: both are asked by forms. */
-const SNS_VERSION = '2010-03-31';
+/** The versions of the APIs that are asked by forms as EC2's is, by which they are told from it. */
+const FORM_SERVICES = new Map(Object.entries({ '2010-03-31': 'sns', '2011-01-01': 'autoscaling' }));
 
 function operationOf(method: string, path: string, query: URLSearchParams, body: string): string {
   const form = new URLSearchParams(body);
   const action = form.get('Action');
-  if (action !== null) return `${form.get('Version') === SNS_VERSION ? 'sns' : 'ec2'}:${action}`;
+  if (action !== null) return `${FORM_SERVICES.get(form.get('Version') ?? '') ?? 'ec2'}:${action}`;
   if (path.startsWith('/v20180820/')) return controlOf(method, path);
   if (method === 'GET' && path === '/') return 's3:ListBuckets';
   const isObject = path.split('/').filter((part) => part !== '').length > 1;

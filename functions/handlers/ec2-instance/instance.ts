@@ -21,6 +21,7 @@ export interface InstanceOptions {
   readonly liftProtections?: boolean | undefined;
   readonly deleteVolumes?: boolean | undefined;
   readonly releaseAddresses?: boolean | undefined;
+  readonly shrinkGroup?: boolean | undefined;
 }
 
 /** A run of ec2-instance. */

@@ -1,6 +1,6 @@
 /*
  * Why EC2 refused to terminate an instance: termination protection, or stop protection, which forbids terminating, too.
- * Called by ec2-instance.ts after a refusal; lifts them only where the rule asks for it and the function's configuration
+ * Called by ec2-instance.ts after a refusal, and before what does not ask for them; lifts them only where the rule asks for it and the function's configuration
  * allows it.
  */
 import { DescribeInstanceAttributeCommand, ModifyInstanceAttributeCommand } from '@aws-sdk/client-ec2';
@@ -20,15 +20,36 @@ export async function liftProtections(context: Context, id: string, refusal: Out
   const on = await protectionsOf(context, id);
   if (!Array.isArray(on)) return on;
   if (on.length === 0) return refusal;
-  if (context.options.liftProtections !== true) {
-    const names = on.map((protection) => PROTECTIONS[protection].name).join(' and ');
-    return refused({ reason: 'ProtectionEnabled', message: `${names} of ${id} is on` });
-  }
+  if (context.options.liftProtections !== true) return protectedBy(id, namesOf(on));
   for (const protection of on) {
     const stop = await lift(context, id, protection);
     if (stop !== undefined) return stop;
   }
   return undefined;
+}
+
+/**
+ * Refuses an instance with protections that would not be asked for, and with those named besides; undefined if there are
+ * none, or the rule lifts them.
+ */
+export async function refuseProtected(
+  context: Context,
+  id: string,
+  besides: readonly string[],
+): Promise<Outcome | undefined> {
+  if (context.options.liftProtections === true) return undefined;
+  const on = await protectionsOf(context, id);
+  if (!Array.isArray(on)) return on;
+  const names = [...namesOf(on), ...besides];
+  return names.length === 0 ? undefined : protectedBy(id, names);
+}
+
+function namesOf(on: readonly Protection[]): readonly string[] {
+  return on.map((protection) => PROTECTIONS[protection].name);
+}
+
+function protectedBy(id: string, names: readonly string[]): Outcome {
+  return refused({ reason: 'ProtectionEnabled', message: `${names.join(' and ')} of ${id} is on` });
 }
 
 async function protectionsOf(context: Context, InstanceId: string): Promise<Protection[] | Outcome> {

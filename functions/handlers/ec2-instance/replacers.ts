@@ -1,7 +1,7 @@
 /*
  * What would bring an instance back (C6): a scaling group, a fleet that keeps its size, a persistent spot request.
- * Groups and fleets are refused with their name, because they serve others as well; the spot request is the instance's
- * own and is cancelled before it. Called by ec2-instance.ts.
+ * Groups and fleets are refused with their name, because they serve others as well (scaling-group.ts has what an option
+ * does about groups); the spot request is the instance's own and is cancelled before it. Called by ec2-instance.ts.
  */
 import {
   CancelSpotInstanceRequestsCommand,
@@ -14,19 +14,17 @@ import type { Outcome } from '../../../bridge/contract.ts';
 import { ask, askAll, change, failed, isOutcome } from '../../ec2.ts';
 import { refused } from '../../handler.ts';
 import { type Context, type Known, look } from './instance.ts';
+import { groupOf, refuseInGroup } from './scaling-group.ts';
 
 /** Tags that AWS sets on what its own machinery has launched. */
-const GROUP_TAG = 'aws:autoscaling:groupName';
 const FLEET_TAG = 'aws:ec2:fleet-id';
 const SPOT_FLEET_TAG = 'aws:ec2spot:fleet-request-id';
 
 /** The refusal of an instance that a group or fleet would replace. */
-export async function refuseReplaced(context: Context, { id, tags }: Known): Promise<Outcome | undefined> {
-  const group = tags.get(GROUP_TAG);
-  if (group !== undefined) {
-    const message = `${id} is in scaling group ${group}, which would replace it: detach it from the group, or scale the group`;
-    return refused({ reason: 'InScalingGroup', message });
-  }
+export async function refuseReplaced(context: Context, found: Known): Promise<Outcome | undefined> {
+  const { id, tags } = found;
+  const group = groupOf(found);
+  if (group !== undefined) return refuseInGroup(context, found, group);
   const fleet = tags.get(FLEET_TAG);
   if (fleet !== undefined) return refuseInFleet(await keepsSize(context, fleet), id, fleet);
   const spotFleet = tags.get(SPOT_FLEET_TAG);
