@@ -87,6 +87,11 @@ export type Config = Readonly<z.output<ReturnType<typeof configSchema>>> & { rea
 /** Environment variables, as an argument. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Id of the X-Ray trace that Lambda runs the invocation in, where it says one: it sets the variable anew for each. */
+export function xrayTraceId(environment: Environment = process.env): string | undefined {
+  return /Root=([^;]+)/.exec(environment._X_AMZN_TRACE_ID ?? '')?.[1];
+}
+
 /** A configuration that cannot be used. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

@@ -3,7 +3,7 @@
  * to dead-letter.ts. One function for the dead-letter queues of all handlers and clusters, with no right on anything else.
  */
 import { systemClock } from './clock.ts';
-import { readDeadLetterConfig } from './config.ts';
+import { readDeadLetterConfig, xrayTraceId } from './config.ts';
 import { handleDeadLetters } from './dead-letter.ts';
 import type { EntryOverrides } from './entry.ts';
 import { batchResponse, type LambdaHandler, readEvent } from './lambda-event.ts';
@@ -27,7 +27,8 @@ export function createDeadLetterEntry(overrides: EntryOverrides = {}): LambdaHan
   return async (event, context) => {
     const batch = readEvent(event, log);
     const until = clock.now() + context.getRemainingTimeInMillis() - ENDS_MS;
-    const ports = { queue, clock, random, log: log.with({ awsRequestId: context.awsRequestId }) };
+    const about = { awsRequestId: context.awsRequestId, xrayTraceId: xrayTraceId(overrides.environment) };
+    const ports = { queue, clock, random, log: log.with(about) };
     return batchResponse(batch, await handleDeadLetters(batch.records, { ...ports, config, until }));
   };
 }

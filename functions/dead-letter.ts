@@ -4,11 +4,19 @@
  * that is kept again at each try would fill the archive. The live entry is the truth, not the queue: the bridge publishes
  * again in the next term. Called by dead-letter-entry.ts with the letters of any queue.
  */
-import { DEAD_LETTERED, decodeRequest, encodeResult, isSender, makeResult, type Request } from '../bridge/contract.ts';
+import {
+  continueTrace,
+  DEAD_LETTERED,
+  decodeRequest,
+  encodeResult,
+  isSender,
+  makeResult,
+  type Request,
+} from '../bridge/contract.ts';
 import type { DeadLetterConfig } from './config.ts';
 import type { LambdaRecord } from './lambda-event.ts';
 import type { Clock, Log } from './ports.ts';
-import { type Outgoing, type ReportPorts, report } from './report.ts';
+import { BATCH_MAX_BYTES, type Outgoing, type ReportPorts, report, sizeOf } from './report.ts';
 
 /** Of the results that this function sends in a handler's place. */
 const VERSION = '1.0.0';
@@ -37,13 +45,18 @@ export async function handleDeadLetters(
   return letters.map(({ messageId }) => messageId).filter((id) => !archived.has(id));
 }
 
-/** The body as it was, with where it came from beside it, for whoever looks or sends it again by hand. */
-function archiveOf(letter: LambdaRecord, { config }: DeadLetterInput): Outgoing {
+/**
+ * The body as it was, with where it came from beside it, for whoever looks or sends it again by hand. A body that a queue
+ * takes only by itself is kept without: the log says then what would stand beside it.
+ */
+function archiveOf(letter: LambdaRecord, { config, log }: DeadLetterInput): Outgoing {
   const { messageId, body, senderId, receiveCount } = letter;
-  return {
-    ...{ key: messageId, queueUrl: config.archiveQueueUrl, body },
-    attributes: { messageId, queue: queueOf(letter), receiveCount: String(receiveCount), ...named({ senderId }) },
-  };
+  const queue = queueOf(letter);
+  const attributes = { messageId, queue, receiveCount: String(receiveCount), ...named({ senderId }) };
+  const kept = { key: messageId, queueUrl: config.archiveQueueUrl, body };
+  if (sizeOf({ body, attributes }) <= BATCH_MAX_BYTES) return { ...kept, attributes };
+  log.warn('keeping a dead letter without its facts: its body leaves no room for them', attributes);
+  return kept;
 }
 
 /** An attribute has to hold something. */
@@ -61,9 +74,10 @@ function resultOf(letter: LambdaRecord, { config, clock, log }: DeadLetterInput)
   const cluster = config.clusters.find(({ uid }) => uid === request.data.cluster.uid);
   if (cluster === undefined) return unreported(log, facts, 'UnknownCluster');
   if (!isSender(senderId, cluster.sender)) return unreported(log, facts, 'WrongSender');
-  log.error('a request is a dead letter: telling its bridge', { ...facts, requestId: request.id });
+  const traceparent = continueTrace(request.traceparent, `${request.id} ${messageId}`);
+  log.error('a request is a dead letter: telling its bridge', { ...facts, requestId: request.id, traceparent });
   log.count('DeadLetters', { queue, outcome: 'reported' });
-  const text = encodeResult(deadLettered(request, { messageId, receiveCount, now: clock.now() }));
+  const text = encodeResult(deadLettered({ ...request, traceparent }, { messageId, receiveCount, now: clock.now() }));
   return { key: messageId, queueUrl: cluster.resultQueueUrl, body: text };
 }
 

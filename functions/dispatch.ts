@@ -3,7 +3,14 @@
  * Called by entry.ts with real ports, and by the simulation with virtual ones; knows no SDK and no environment.
  * Each record is judged in its own try; duplicates in a batch share one run, and its answer acknowledges them all.
  */
-import { decodeRequest, encodeResult, makeResult, type Outcome, type Request } from '../bridge/contract.ts';
+import {
+  continueTrace,
+  decodeRequest,
+  encodeResult,
+  makeResult,
+  type Outcome,
+  type Request,
+} from '../bridge/contract.ts';
 import type { Config } from './config.ts';
 import { judgeRequest, type Verdict } from './guards.ts';
 import type { AwsClientInput, Handler } from './handler.ts';
@@ -57,6 +64,8 @@ interface Job {
 interface Answer extends Job {
   readonly outcome: Outcome;
   readonly durationMs: number;
+  /** The span of this run within the request's trace. */
+  readonly traceparent: string;
 }
 
 const VISIBILITY_BATCH = 10;
@@ -159,10 +168,12 @@ function judge(
 }
 
 async function answer(input: DispatchInput, { endsAt }: Invocation, job: Job): Promise<Answer> {
-  const { request, verdict } = job;
+  const { verdict } = job;
   const { clock, config } = input;
   const { allow, settings } = config;
-  const log = input.log.with({ requestId: request.id, traceparent: request.traceparent });
+  const traceparent = continueTrace(job.request.traceparent, `${job.request.id} ${keyOf(job)} ${clock.now()}`);
+  const request = { ...job.request, traceparent };
+  const log = input.log.with({ requestId: request.id, traceparent });
   const began = clock.monotonic();
   const outcome =
     verdict.verdict === 'answer'
@@ -170,17 +181,19 @@ async function answer(input: DispatchInput, { endsAt }: Invocation, job: Job): P
       : await runTeardown({ ...input, ...verdict, log, request, allow, settings, invocationEnds: endsAt });
   const durationMs = Math.round(clock.monotonic() - began);
   log.info('answering a request', { ...outcome, durationMs, copies: job.records.length });
-  log.count('Outcomes', { outcome: outcome.outcome, reason: 'reason' in outcome ? outcome.reason : outcome.evidence });
-  return { ...job, outcome, durationMs };
+  const reason = 'reason' in outcome ? outcome.reason : outcome.evidence;
+  log.count('Outcomes', { outcome: outcome.outcome, reason }, { Duration: durationMs });
+  return { ...job, outcome, durationMs, traceparent };
 }
 
 function outgoing({ handler, clock, random }: DispatchInput, one: Answer): Outgoing {
-  const { records, request, verdict, outcome, durationMs } = one;
+  const { records, request, verdict, outcome, durationMs, traceparent } = one;
   const [first] = records;
   const chance = Math.floor(random() * 2 ** 32).toString(16);
   const nonce = `${first?.messageId ?? 'none'}.${first?.receiveCount ?? 0}.${chance}`;
   const { name, version } = handler;
-  const result = makeResult({ request, outcome, handler: { name, version }, nonce, now: clock.now(), durationMs });
+  const about = { handler: { name, version }, nonce, now: clock.now(), durationMs, traceparent };
+  const result = makeResult({ request, outcome, ...about });
   return { key: keyOf(one), queueUrl: verdict.cluster.resultQueueUrl, body: encodeResult(result) };
 }
 

@@ -3,7 +3,7 @@
  * A function's bundle is a module that calls createEntry with its one handler, so nothing of another handler is loaded.
  */
 import { systemClock } from './clock.ts';
-import { type Config, type Environment, readConfig } from './config.ts';
+import { type Config, type Environment, readConfig, xrayTraceId } from './config.ts';
 import { createDispatch } from './dispatch.ts';
 import type { AwsClientInput, Handler } from './handler.ts';
 import { batchResponse, type LambdaContext, type LambdaHandler, readEvent } from './lambda-event.ts';
@@ -47,7 +47,7 @@ export function createEntry(handler: Handler, overrides: EntryOverrides = {}): L
     const dispatch = createDispatch({
       ...{ handler, config, clock, random },
       queue: sqsQueue(clients, queueUrl),
-      log: log.with({ awsRequestId: context.awsRequestId }),
+      log: log.with({ awsRequestId: context.awsRequestId, xrayTraceId: xrayTraceId(overrides.environment) }),
       aws: (service, region) => clientInput(config, service, region),
     });
     const endsAt = clock.now() + context.getRemainingTimeInMillis();

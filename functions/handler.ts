@@ -79,6 +79,8 @@ export interface RequestFacts {
   readonly ruleDigest: string;
   /** RFC 3339, UTC. */
   readonly expires: string;
+  /** W3C trace context of this run, for whoever is asked for something. */
+  readonly traceparent: string;
   /** The object: namespace, name, uid, creationTimestamp, deletionTimestamp and kind; never its content. */
   readonly object: ObjectRef;
 }

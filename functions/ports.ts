@@ -54,8 +54,8 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** Counts one occurrence; labels have few values each. */
-  count(metric: string, labels: Readonly<Record<string, string>>): void;
+  /** Counts one occurrence, and measures times of it in ms by name; labels have few values each, the most telling last. */
+  count(metric: string, labels: Readonly<Record<string, string>>, times?: Readonly<Record<string, number>>): void;
   /** The same log with more fields on every line. */
   with(fields: LogFields): Log;
 }

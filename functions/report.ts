@@ -85,8 +85,8 @@ export function splitBatches(entries: readonly SendEntry[]): readonly (readonly 
   return batches;
 }
 
-/** The queue counts body and attributes alike: their names, their type and what they say. */
-function sizeOf({ body, attributes = {} }: SendEntry): number {
+/** Bytes of a message. The queue counts body and attributes alike: their names, their type and what they say. */
+export function sizeOf({ body, attributes = {} }: Pick<SendEntry, 'body' | 'attributes'>): number {
   const facts = Object.entries(attributes).map(([name, text]) => utf8Bytes(`${name}String${text}`));
   return facts.reduce((sum, size) => sum + size, utf8Bytes(body));
 }

@@ -91,9 +91,10 @@ export function createRunContext(
   progress: (text: string) => void,
 ): RunContext {
   const { request, handler, account, region, allow, settings = {}, clock, random, log, aws, observe } = input;
+  const { id, traceparent } = request;
   const { cluster, rule, attempt, targetDigest, ruleDigest, expires, object, ownership } = request.data;
   return {
-    request: { id: request.id, cluster, rule, attempt, targetDigest, ruleDigest, expires, object },
+    request: { id, traceparent, cluster, rule, attempt, targetDigest, ruleDigest, expires, object },
     calls: createCalls({ signal, ownership, errors: handler.errors, clock, random, log, observe }),
     settings: (schema) => schema.parse(settings),
     inSeconds: (seconds) => new Date(clock.now() + seconds * 1000).toISOString(),

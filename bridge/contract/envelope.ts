@@ -5,7 +5,7 @@
  */
 import * as z from 'zod/mini';
 import { _isoDateTime, $ZodISODateTime } from 'zod/v4/core';
-import { type Json, utf8Bytes } from './canonical.ts';
+import { type Json, sha256Hex, utf8Bytes } from './canonical.ts';
 
 /** Largest message body, in UTF-8 bytes. SQS takes 1 MiB; targets are small, so anything near this is a fault. */
 export const MESSAGE_MAX_BYTES = 65_536;
@@ -34,6 +34,12 @@ export const timestamp = z.string().check(_isoDateTime($ZodISODateTime));
 export const reason = z.string().check(z.regex(/^[A-Z][A-Za-z0-9]{0,63}$/));
 /** W3C Trace Context, version 00. */
 export const traceparent = z.string().check(z.regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/));
+
+/** The same trace with a span of its own, told by what is unique to the work that it stands for. */
+export function continueTrace(parent: string, work: string): string {
+  const [version, trace, , flags] = parent.split('-');
+  return [version, trace, sha256Hex(work).slice(0, 16), flags].join('-');
+}
 
 const envelope = z.object({ specversion: z.literal('1.0'), id: z.string(), source: z.string(), type: z.string() });
 

@@ -87,10 +87,12 @@ export interface ResultInput {
   /** ms since the epoch. */
   readonly now: number;
   readonly durationMs: number;
+  /** Of the run; without it that of the request. */
+  readonly traceparent?: string;
 }
 
 /** Makes the result of a request. */
-export function makeResult({ request, outcome, handler, nonce, now, durationMs }: ResultInput): Result {
+export function makeResult({ request, outcome, handler, nonce, now, durationMs, ...more }: ResultInput): Result {
   const { cluster, rule, object, attempt: number, retry, targetDigest, ruleDigest, expires } = request.data;
   return {
     specversion: '1.0',
@@ -100,7 +102,7 @@ export function makeResult({ request, outcome, handler, nonce, now, durationMs }
     subject: request.subject,
     time: new Date(now).toISOString(),
     datacontenttype: 'application/json',
-    traceparent: request.traceparent,
+    traceparent: more.traceparent ?? request.traceparent,
     data: {
       requestId: request.id,
       cluster,

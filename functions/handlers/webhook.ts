@@ -114,6 +114,7 @@ function headersOf({ request, clock }: Context, secret: string, body: string): R
     accept: 'application/json',
     'accept-encoding': 'identity',
     'user-agent': 'finalizer-bridge',
+    traceparent: request.traceparent,
     ...signatureHeaders({ secret, id, seconds: Math.floor(now / 1000), body }),
   };
 }

@@ -45,6 +45,22 @@ const isArchive = (entries: readonly SendEntry[]) => entries.some(({ attributes 
 const refused = (entries: readonly SendEntry[]): readonly EntryFault[] =>
   entries.map(({ id }) => ({ id, code: 'InternalError', senderFault: false }));
 
+describe('a letter that is nearly as large as a queue takes', () => {
+  it.each([
+    ['with its facts, where both fit', 261_900, true],
+    ['without, where the body leaves no room for them', 262_100, false],
+    ['without, where the body alone is more than fits beside others', 1_048_576, false],
+  ])('is kept %s', async (_how, bytes, hasFacts) => {
+    const { stays, archived, log } = await handle([letter('m-1', { body: 'x'.repeat(bytes) }), letter('m-2')]);
+    expect(stays).toEqual([]);
+    const kept = archived.find(({ id }) => id === 'm-1');
+    expect(kept?.body).toHaveLength(bytes);
+    expect(kept?.attributes !== undefined).toBe(hasFacts);
+    const said = log.lines.filter(({ level }) => level === 'warn').map(({ fields }) => fields);
+    expect(said).toEqual(hasFacts ? [] : [expect.objectContaining({ messageId: 'm-1', receiveCount: '1000' })]);
+  });
+});
+
 describe('a request that is a dead letter', () => {
   it('is kept as it was, told to its bridge as pending/DeadLettered, and then goes', async () => {
     const { stays, archived, told, order } = await handle([letter('m-1')]);

@@ -64,7 +64,7 @@ function entry(handler: Handler, changes: Readonly<Record<string, unknown>> = {}
     logLevel: 'info',
     ...changes,
   });
-  const environment = { FINALIZER_BRIDGE_CONFIG: JSON.stringify(config) };
+  const environment = { FINALIZER_BRIDGE_CONFIG: JSON.stringify(config), _X_AMZN_TRACE_ID: 'Root=1-2-3;Sampled=0' };
   // Time stands still, so that the request of the fixtures is in time; nothing here waits for it.
   const invoke = createEntry(handler, { environment, clock, write: (line) => lines.push(line) });
   return { invoke, lines };
@@ -162,7 +162,7 @@ describe('with a real queue', () => {
     expect(await invoke(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: junk?.messageId }] });
     expect(await sentResults()).toHaveLength(1);
     expect(lines.map((line) => JSON.parse(line))).toContainEqual(
-      expect.objectContaining({ level: 'error', handler: 'thing', awsRequestId: 'lambda-1', failure: 'NotJson' }),
+      expect.objectContaining({ level: 'error', handler: 'thing', awsRequestId: 'lambda-1', xrayTraceId: '1-2-3', failure: 'NotJson' }),
     );
   });
 });

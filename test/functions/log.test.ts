@@ -78,7 +78,7 @@ it("counts in CloudWatch's embedded metric format", () => {
         CloudWatchMetrics: [
           {
             Namespace: 'FinalizerBridge',
-            Dimensions: [['handler', 'reason']],
+            Dimensions: [['handler'], ['handler', 'reason']],
             Metrics: [{ Name: 'RequestsIgnored', Unit: 'Count' }],
           },
         ],
@@ -86,4 +86,28 @@ it("counts in CloudWatch's embedded metric format", () => {
       ...{ handler: 'thing', reason: 'NotJson', RequestsIgnored: 1 },
     },
   ]);
+});
+
+it('measures times beside what it counts, for a handler, an outcome and a reason, with the facts of the line (EMF)', () => {
+  const { log, read } = logOf();
+  log.with({ requestId: 'r' }).count('Outcomes', { outcome: 'pending', reason: 'Expired' }, { Duration: 12 });
+  const [line] = read();
+  expect(line).toMatchObject({ requestId: 'r', outcome: 'pending', reason: 'Expired', Outcomes: 1, Duration: 12 });
+  expect(line._aws.CloudWatchMetrics).toEqual([
+    {
+      Namespace: 'FinalizerBridge',
+      Dimensions: [['handler'], ['handler', 'outcome'], ['handler', 'outcome', 'reason']],
+      Metrics: [
+        { Name: 'Outcomes', Unit: 'Count' },
+        { Name: 'Duration', Unit: 'Milliseconds' },
+      ],
+    },
+  ]);
+});
+
+it('counts also where no warning is written, and nothing when it is silent', () => {
+  const [quiet, silent] = [logOf('error'), logOf('silent')];
+  for (const { log } of [quiet, silent]) log.count('ResultsNotSent', {});
+  expect(quiet.read()).toMatchObject([{ handler: 'thing', ResultsNotSent: 1 }]);
+  expect(silent.read()).toEqual([]);
 });

@@ -41,6 +41,7 @@ describe('asking', () => {
     await run();
     const { asked, method, path, headers, text } = endpoint.seen.at(-1) ?? {};
     expect([method, path, headers?.['content-type']]).toEqual(['POST', '/v1/tenants?x=1', 'application/json']);
+    expect(headers?.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect(asked?.data).toMatchObject({
       requestId: expect.stringMatching(new RegExp(`^${UID}/team-buckets/[0-9a-f]{16}/0$`)),
       attempt: 0,
