@@ -2,7 +2,7 @@
  * Runs checks one after the other and closes with one line that counts them: every test case is one, every static
  * check is one. Called by test.ts and check.ts; the tests themselves are run by vitest, counted by tally-reporter.ts.
  */
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nothing, plus, type Tally, tallySchema } from './tally.ts';
@@ -107,6 +107,8 @@ async function aside<T>(run: (stdout: number) => Promise<T>, others: Promise<unk
 async function vitest(project: string, stdout?: number): Promise<Tally> {
   const folder = mkdtempSync(join(tmpdir(), 'finalizer-bridge-test-'));
   try {
+    // Others may pass through, not look: some tests start a process as another user.
+    chmodSync(folder, 0o711);
     const file = join(folder, 'tally.json');
     // An interrupted vitest ends at once and tears nothing down; so what its tests leave lies in a folder of this run.
     const env = { FINALIZER_BRIDGE_TALLY: file, TMPDIR: folder };
