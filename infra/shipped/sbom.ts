@@ -1,6 +1,6 @@
 /*
  * The bill of materials of what is shipped: a CycloneDX 1.6 document of the packages that are really in the bundles.
- * Called by build.ts. `npm sbom` knows the lock file only and dates its output; test/infra/sbom.test.ts holds the
+ * Called by build.ts. `npm sbom` knows the lock file only and dates its output; test/infra/papers.slow.test.ts holds the
  * entries here against its. Equal bundles give equal bytes.
  */
 import { createHash } from 'node:crypto';

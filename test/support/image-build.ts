@@ -1,7 +1,7 @@
 /*
  * Builds an image's files without a Docker engine: runs the COPY and RUN steps of a Dockerfile in folders, one for each
  * stage, and starts the entry point from the last. A base image is stood in for by the Node.js that runs the test.
- * Used by test/e2e/image.test.ts.
+ * Used by test/infra/dockerfile.slow.test.ts.
  */
 import { spawnSync } from 'node:child_process';
 import {

@@ -1,6 +1,6 @@
 /*
  * The files of the image as `npm run image` lays them out: which, with what modes and times, and the same bytes each time.
- * That bridge/Dockerfile makes these very files of them is shown in test/e2e/image.test.ts.
+ * That bridge/Dockerfile makes these very files of them is shown in test/infra/dockerfile.slow.test.ts.
  */
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
