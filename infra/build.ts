@@ -4,7 +4,7 @@
  * line.
  * package.ts, image.ts and the tests call the same functions. What comes next is package.ts for the functions, image.ts for the image.
  */
-import { rm } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { registry } from '../functions/registry.ts';
 import { type Bundle, bundle, describe } from './bundle.ts';
@@ -55,11 +55,15 @@ export async function buildFunctions(
   return { outDir, bundles };
 }
 
-/** Makes the npm package in `outDir`: JavaScript and types of its entrances, laid out as the sources are, and the command line with its papers. */
+/**
+ * Makes the npm package in `outDir`: JavaScript and types of its entrances, laid out as the sources are, the template of a
+ * repository of handlers, and the command line with its papers.
+ */
 export async function buildPackage(outDir = join(root, 'dist')): Promise<void> {
   await rm(outDir, { recursive: true, force: true });
   const code = await runTool('tsc', ['-p', 'tsconfig.build.json', '--outDir', outDir]);
   if (code !== 0) throw new Error(`compiling the npm package: tsc ended with ${code}`);
+  await cp(join(root, 'infra/template'), join(outDir, 'infra/template'), { recursive: true });
   const { bundles, outDir: folder } = await buildCli(join(outDir, 'cli'));
   await writePapers({ bundles, folder });
 }
