@@ -1,6 +1,6 @@
 /*
  * A repository of handlers outside this tree, as `finalizer-bridge init` makes it: compiled, tested and packaged with no
- * network, from the packed npm package. What is refused on the way is in kit-refusals.test.ts.
+ * network, from the packed npm package. What is refused on the way is in kit-refusals.slow.test.ts.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
