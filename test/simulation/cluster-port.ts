@@ -13,7 +13,7 @@ import {
 } from '../../bridge/ports.ts';
 import { decodeMeta, decodeObject } from '../../bridge/wire.ts';
 import type { ApiServer } from './api-server.ts';
-import type { SimulatedProcess } from './process.ts';
+import type { Refusal, SimulatedProcess } from './process.ts';
 import { endOf, shuffled, type WatchFault, type WatchFaults } from './watch-faults.ts';
 
 const BOOKMARK_MS = 60_000;
@@ -36,7 +36,7 @@ export interface ClusterPortInput {
 export function createClusterPort(input: ClusterPortInput): Cluster {
   const { server, process, onEvent } = input;
   const call = <T>(doing: string, effect: () => T): Promise<T> =>
-    process.call({ point: doing, effect, lost: () => new ApiError(doing, 0) });
+    process.call({ point: doing, effect, lost: (told) => failureOf(doing, told) });
   return {
     get: (path) => call(`get ${path.resource}/${path.name}`, () => copyOf(server.get(path))),
     patch: (path, operations) =>
@@ -62,6 +62,10 @@ export function createClusterPort(input: ClusterPortInput): Cluster {
   };
 }
 
+function failureOf(doing: string, { status, retryAfter }: Refusal = { status: 0 }): ApiError {
+  return new ApiError(doing, status, { retryAfter });
+}
+
 function copyOf(object: KubeObject | undefined): KubeObject | undefined {
   return object === undefined ? undefined : decodeObject(structuredClone(object));
 }
@@ -82,13 +86,16 @@ async function* watch(
   await process.call({
     point: resourceVersion === undefined ? `${doing} from the start` : doing,
     effect: () => follow(server, line, { kind, resourceVersion }),
-    lost: () => new ApiError(doing, 0),
+    lost: (told) => failureOf(doing, told),
   });
   yield { type: 'opened' };
   const fault = input.watchFaults?.();
   if (fault !== undefined) {
     const past = () => server.past(kind).map(({ type, object }) => ({ type, meta: decodeMeta(object) }));
-    process.later(fault.afterMs, () => line.strike(fault, { doing, echoes: () => shuffled(past(), random) }));
+    const strike = () => line.strike(fault, { doing, echoes: () => shuffled(past(), random) });
+    if (fault.severedBy !== undefined) fault.severedBy(strike);
+    else if (fault.afterLines === undefined) process.later(fault.afterMs, strike);
+    else line.strikeAfter(fault.afterLines, strike);
   }
   for (;;) {
     const frame = await line.next();
@@ -132,6 +139,9 @@ class Line {
   #last = 0;
   #ended = false;
   #isSilent = false;
+  #isBroken = false;
+  #passed = 0;
+  #due: { readonly lines: number; readonly strike: () => void } | undefined;
   #stop = () => {};
   #wake: (() => void) | undefined;
 
@@ -151,17 +161,34 @@ class Line {
     const { process, random, watchLag } = this.#input;
     const now = process.clock().monotonic();
     this.#last = Math.max(this.#last, now + 1 + random() * 10 + watchLag());
-    process.later(this.#last - now, () => {
-      if (this.#isSilent) return;
-      this.#arrived.push(frame);
-      this.#wake?.();
-    });
+    process.later(this.#last - now, () => this.#arrive(frame));
+  }
+
+  /** A fault in the place of the line after so many: that one and what comes behind it are lost. */
+  strikeAfter(lines: number, strike: () => void): void {
+    this.#due = { lines, strike };
+  }
+
+  #arrive(frame: WatchFrame | ApiError | undefined): void {
+    const isLine = frame !== undefined && !(frame instanceof ApiError);
+    if (this.#isSilent || (this.#isBroken && isLine)) return;
+    const due = this.#due;
+    if (due !== undefined && isLine && this.#passed >= due.lines) {
+      this.#due = undefined;
+      this.#isBroken = true;
+      due.strike();
+      return;
+    }
+    this.#passed += 1;
+    this.#arrived.push(frame);
+    this.#wake?.();
   }
 
   /** What a fault does to it: what is on its way arrives before an end, and not at all in silence. */
   strike({ kind }: WatchFault, { doing, echoes }: { doing: string; echoes: () => readonly WatchFrame[] }): void {
     if (this.#ended) return;
     const end = endOf(kind, doing);
+    if (kind === 'echo') this.#isBroken = false;
     if (kind === 'silent') this.#isSilent = true;
     else if (kind === 'echo') for (const frame of echoes()) this.put(frame);
     else this.put(end === 'end' ? undefined : end);

@@ -49,8 +49,11 @@ export async function loadMutant({ what, file, from, to }: Omit<Mutation, 'caugh
     text.replace(from, () => to),
   );
   const load = (path: string) => import(pathToFileURL(join(folder, path)).href);
-  const [{ startBridge }, { createDispatch }]: [Pick<Product, 'startBridge'>, Pick<Product, 'createDispatch'>] =
-    await Promise.all([load('bridge/bridge.ts'), load('functions/dispatch.ts')]);
+  const [{ startBridge }, { createDispatch }, { Candidate }]: [
+    Pick<Product, 'startBridge'>,
+    Pick<Product, 'createDispatch'>,
+    Pick<Product, 'Candidate'>,
+  ] = await Promise.all([load('bridge/bridge.ts'), load('functions/dispatch.ts'), load('bridge/leader.ts')]);
   const dispose = async () => await rm(folder, { recursive: true, force: true });
-  return { product: { startBridge, createDispatch }, dispose };
+  return { product: { startBridge, createDispatch, Candidate }, dispose };
 }
