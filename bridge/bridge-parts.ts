@@ -73,6 +73,7 @@ export interface Parts {
   readonly namespaces: Namespaces;
   readonly births: Births;
   readonly serving: Serving;
+  readonly brakes: Brakes;
 }
 
 /** Puts the parts together. */
@@ -110,7 +111,7 @@ export function assemble(options: BridgeOptions): Parts {
   const seen = { clock, pendings, finished, claims, strays, ...newcomers };
   const intake = new Intake({ ...seen, metrics, rulesOf, isMatched, add });
   const watches = new Watches({ cluster, clock, random, sink: intake, metrics, log });
-  return { pendings, work, claiming, claims, intake, strays, watches, namespaces, ...newcomers };
+  return { pendings, work, claiming, claims, intake, strays, watches, namespaces, ...newcomers, brakes: reach.brakes };
 }
 
 function straysOf({ rules, lease }: BridgeOptions, reach: Reach, add: (key: string) => void) {

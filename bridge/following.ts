@@ -54,7 +54,7 @@ export function followRules(options: BridgeOptions, parts: Parts): Following {
   };
 }
 
-/** In whichever version a kind is needed, it is not watched in another: its objects would be strays to that one. */
+/** In whichever version a kind is needed, it is not watched in another as well: that would show every object twice. */
 function withListed(needed: readonly KindRef[], listed: readonly KindRef[]): readonly KindRef[] {
   const areNeeded = new Set(needed.map(resourceOf));
   return [...needed, ...listed.filter((kind) => !areNeeded.has(resourceOf(kind)))];
