@@ -85,7 +85,7 @@ function whyNotReady(options: BridgeOptions, { intake, namespaces }: Parts): rea
     ({ name, notAccepted, match }) => notAccepted === undefined && isPermitted(name) && !intake.isReady([match]),
   );
   return [
-    ...(areRulesKnown() ? [] : ['the rules are not all known yet']),
+    ...(areRulesKnown() ? [] : [options.rulesTrouble?.() ?? 'the rules are not all known yet']),
     ...(namespaces.isReady ? [] : ['the labels of namespaces are not known yet']),
     ...unwatched.map(({ name, match }) => `rule ${name}: ${kindName(match)} is not being watched`),
   ];

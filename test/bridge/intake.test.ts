@@ -40,6 +40,7 @@ function bench(rules = [rule]) {
     areRulesKnown: () => true,
     hasRule: (name) => ruleNamed(name) !== undefined,
     release: () => {},
+    misread: () => {},
     tell: () => {},
   });
   const [births, serving] = [new Births(clock), new Serving(clock)];
@@ -160,19 +161,6 @@ describe('the end of a deletion', () => {
     sees(other);
     sees({ ...other, finalizers: ['a/b'] });
     expect(of.pendings.get(`uid-2/${RULE}`)?.doubted).toBe(true);
-  });
-
-  it('under a rule that is not there is doubted as soon as its entry is off, shown or gone with the object (K27)', () => {
-    const stray = 'finalizer-bridge.dev/removed-rule';
-    const key = 'uid-logs/removed-rule';
-    listed();
-    sees(deletingMeta({ finalizers: [stray, 'a/b'] }));
-    sees(deletingMeta({ finalizers: ['a/b'], resourceVersion: '9' }));
-    expect(of.pendings.get(key)?.doubted).toBe(true);
-    const other = deletingMeta({ uid: 'uid-2', finalizers: [stray] });
-    sees(other);
-    of.intake.deleted(BUCKETS, { ...other, finalizers: [] });
-    expect(of.pendings.get('uid-2/removed-rule')?.doubted).toBe(true);
   });
 
   it('of another object changes nothing (K3)', () => {
