@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { print } from '../../../bridge/cli/print.ts';
 
-// C0 and C1 controls, an escape sequence, marks and overrides of direction, odd ends of lines; and what is harmless.
+// Control characters of both sets, an escape sequence, marks and overrides of direction, odd ends of lines; and what is harmless.
 const NASTY = {
   message: 'a\u001b[31mb\u009b32mc\u0085d\u007fe',
   bidi: 'owner\u202e gnol\u2066x\u2069\u200f\u061c',
