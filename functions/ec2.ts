@@ -95,8 +95,8 @@ export function onlyFor(option: string, { resources, ...permission }: Permission
 }
 
 /** The permission to mark things of a kind: that one tag, and no other. */
-export function markPermission(kind: Ec2Kind): Permission {
-  const condition = () => ({ ...notKept(), 'ForAllValues:StringEquals': { 'aws:TagKeys': [MARK_TAG] } });
+export function markPermission(kind: Ec2Kind, tag = MARK_TAG): Permission {
+  const condition = () => ({ ...notKept(), 'ForAllValues:StringEquals': { 'aws:TagKeys': [tag] } });
   return { ...permit('CreateTags', kind), condition };
 }
 

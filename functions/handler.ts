@@ -17,7 +17,7 @@ import { complaints, handlerName } from '../bridge/contract.ts';
 import type { ErrorTable } from './aws-errors.ts';
 import type { Calls } from './calls.ts';
 import type { Allow } from './config.ts';
-import type { Clock, Log } from './ports.ts';
+import type { Clock, Log, Random } from './ports.ts';
 
 export { gone, pending, refused } from './outcomes.ts';
 
@@ -101,6 +101,7 @@ export interface RunContext {
   /** Aborts at the end of the time budget, or a minute before the request expires. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   /** The only way to the outside: checks the signal and the proof of ownership, bounds and classifies each call. */
   readonly calls: Calls;

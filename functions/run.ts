@@ -99,7 +99,7 @@ export function createRunContext(
     calls: createCalls({ signal, ownership, errors: handler.errors, clock, random, log, observe }),
     settings: (schema) => z.parse(schema, settings),
     inSeconds: (seconds) => new Date(clock.now() + seconds * 1000).toISOString(),
-    ...{ ownership, account, region, allow, signal, clock, log, aws, progress },
+    ...{ ownership, account, region, allow, signal, clock, random, log, aws, progress },
   };
 }
 
