@@ -122,7 +122,7 @@ export function composeService(values: Values, handlers: readonly Handler[], sou
   const results = values.clusters.map(({ uid }) => resultQueueNames(values, uid));
   const resultQueueIds = results.map(({ queueId }) => queueId);
   const queues = [...units.map(({ names }) => names), ...results];
-  const deadLetters = { values, queues, resultQueueIds, artifact: artifactOf(DEAD_LETTERS) };
+  const deadLetters = { values, units, queues, resultQueueIds, artifact: artifactOf(DEAD_LETTERS) };
   return {
     service: values.service,
     provider: {
@@ -172,7 +172,8 @@ function unitsOf(values: Values, handlers: readonly Handler[], source: string): 
       continue;
     }
     const unit = { handler, names: handlerNames(values, handler.name), settings, environment: made.environment };
-    const size = policySize(statementsOf({ ...unit, allow: made.environment.config.allow, resultQueueIds }));
+    const { kmsKeyArn } = values;
+    const size = policySize(statementsOf({ ...unit, allow: made.environment.config.allow, resultQueueIds, kmsKeyArn }));
     if (size > ROLE_POLICY_MAX) {
       faults.push(
         `handlers.${handler.name}.allow: the role's policy has ${size} characters, IAM takes ${ROLE_POLICY_MAX}; use wider patterns`,
@@ -218,14 +219,17 @@ function functionEntry({ handler, names, settings, environment }: Unit): Functio
 
 function requestResources(unit: Unit, values: Values, resultQueueIds: readonly string[]): Resources {
   const { handler, names, environment } = unit;
+  const { kmsKeyArn } = values;
+  const { allow } = environment.config;
   return {
     ...queueResources({
       names,
       visibilitySeconds: timeoutOf(handler) * VISIBILITY_PER_TIMEOUT,
       senders: values.clusters.map(({ bridgeRoleArn }) => bridgeRoleArn),
       receivers: [],
+      kmsKeyArn,
     }),
-    [names.roleId]: roleResource({ handler, names, allow: environment.config.allow, resultQueueIds }),
+    [names.roleId]: roleResource({ handler, names, allow, resultQueueIds, kmsKeyArn }),
   };
 }
 
@@ -235,5 +239,6 @@ function resultResources(cluster: Values['clusters'][number], values: Values, un
     visibilitySeconds: RESULT_VISIBILITY_SECONDS,
     senders: [...units.map(({ names }) => names.roleId), deadLetterNames(values).roleId].map(arnOf),
     receivers: [cluster.bridgeRoleArn],
+    kmsKeyArn: values.kmsKeyArn,
   });
 }

@@ -74,6 +74,9 @@ const valuesSchema = z.strictObject({
         .check(z.regex(/^arn:aws[-a-z]*:sns:[-a-z0-9]+:\d{12}:[-\w]+(\.fifo)?$/, 'is not the ARN of an SNS topic')),
     }),
   ),
+  kmsKeyArn: z.optional(
+    z.string().check(z.regex(/^arn:aws[-a-z]*:kms:[-a-z0-9]+:\d{12}:key\/[-\w]+$/, 'is not the ARN of a KMS key')),
+  ),
   handlers: z
     .record(z.string(), handlerSchema)
     .check(z.refine((handlers) => Object.keys(handlers).length > 0, 'lists no handler, so nothing would be deployed')),
