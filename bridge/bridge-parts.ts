@@ -48,8 +48,6 @@ export interface BridgeOptions {
   readonly rules: RuleBook;
   /** Whether the book is complete; where rules come from the API it fills after the start. */
   readonly areRulesKnown?: () => boolean;
-  /** Why the rules cannot be read, where that is not for a moment only. */
-  readonly rulesTrouble?: () => string | undefined;
   /** Kinds to watch also while no rule names them. */
   readonly listed?: { readonly kinds: readonly ListedKind[]; readonly port: Pick<Kinds, 'find'> };
   /** Whether this process has the rights that a rule needs; all have unless told. */
@@ -75,7 +73,6 @@ export interface Parts {
   readonly namespaces: Namespaces;
   readonly births: Births;
   readonly serving: Serving;
-  readonly brakes: Brakes;
 }
 
 /** Puts the parts together. */
@@ -113,7 +110,7 @@ export function assemble(options: BridgeOptions): Parts {
   const seen = { clock, pendings, finished, claims, strays, ...newcomers };
   const intake = new Intake({ ...seen, metrics, rulesOf, isMatched, add });
   const watches = new Watches({ cluster, clock, random, sink: intake, metrics, log });
-  return { pendings, work, claiming, claims, intake, strays, watches, namespaces, ...newcomers, brakes: reach.brakes };
+  return { pendings, work, claiming, claims, intake, strays, watches, namespaces, ...newcomers };
 }
 
 function straysOf({ rules, lease }: BridgeOptions, reach: Reach, add: (key: string) => void) {
@@ -123,7 +120,6 @@ function straysOf({ rules, lease }: BridgeOptions, reach: Reach, add: (key: stri
   const strays = new Strays({
     ...{ clock, hasRule, areRulesKnown },
     release: (object, rule) => strayActs.release(object, rule),
-    misread: (object, rule, faults) => strayActs.misread(object, rule, faults),
     tell: (count) => strayActs.tell(count),
   });
   return { strays, strayActs };
@@ -142,7 +138,6 @@ function reachOf(options: BridgeOptions, memory: Pick<Reach, 'pendings' | 'finis
     reporter: createReporter({ clock, cluster, log, metrics, labelOf }),
     ruleOf: (name, kind) => rules.namedFor(name, kind),
     areRulesKnown: () => options.areRulesKnown?.() ?? true,
-    rulesTrouble: () => options.rulesTrouble?.(),
     whyNotAccepted: (name, kind) => rules.whyNotAccepted(name, kind),
     labelOf,
     queueOf: (handler) => handlers[handler]?.queueUrl,

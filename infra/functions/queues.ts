@@ -40,12 +40,10 @@ export interface QueueUse {
   readonly senders: readonly Value[];
   /** Role ARNs that may receive and acknowledge, where their own identity policy is not enough (another account). */
   readonly receivers: readonly Value[];
-  /** The key that messages are encrypted with at rest; SQS's own without one. */
-  readonly kmsKeyArn: string | undefined;
 }
 
 /** A queue, its dead-letter queue and the policies of both. */
-export function queueResources({ names, visibilitySeconds, senders, receivers, kmsKeyArn }: QueueUse): Resources {
+export function queueResources({ names, visibilitySeconds, senders, receivers }: QueueUse): Resources {
   return {
     [names.queueId]: {
       Type: 'AWS::SQS::Queue',
@@ -54,7 +52,7 @@ export function queueResources({ names, visibilitySeconds, senders, receivers, k
         VisibilityTimeout: visibilitySeconds,
         MessageRetentionPeriod: RETENTION_SECONDS,
         ReceiveMessageWaitTimeSeconds: 20,
-        ...encryption(kmsKeyArn),
+        SqsManagedSseEnabled: true,
         RedrivePolicy: { deadLetterTargetArn: arnOf(names.deadLettersId), maxReceiveCount: MAX_RECEIVE_COUNT },
       },
     },
@@ -64,7 +62,7 @@ export function queueResources({ names, visibilitySeconds, senders, receivers, k
         QueueName: names.deadLetters,
         VisibilityTimeout: DEAD_LETTER_TIMEOUT_SECONDS * VISIBILITY_PER_TIMEOUT,
         MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS,
-        ...encryption(kmsKeyArn),
+        SqsManagedSseEnabled: true,
         RedriveAllowPolicy: { redrivePermission: 'byQueue', sourceQueueArns: [queueArn(names.queue)] },
       },
     },
@@ -79,10 +77,7 @@ export function queueResources({ names, visibilitySeconds, senders, receivers, k
 }
 
 /** The queue that keeps the bodies of dead letters for 14 days from when they were found. */
-export function archiveResources(
-  { archive, archiveId, archivePolicyId, roleId }: DeadLetterNames,
-  kmsKeyArn: string | undefined,
-): Resources {
+export function archiveResources({ archive, archiveId, archivePolicyId, roleId }: DeadLetterNames): Resources {
   const senders = [arnOf(roleId)];
   return {
     [archiveId]: {
@@ -90,7 +85,7 @@ export function archiveResources(
       Properties: {
         QueueName: archive,
         MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS,
-        ...encryption(kmsKeyArn),
+        SqsManagedSseEnabled: true,
       },
     },
     [archivePolicyId]: policy(archiveId, [
@@ -99,13 +94,6 @@ export function archiveResources(
       denyPlainText(archiveId),
     ]),
   };
-}
-
-/** Encryption at rest: by SQS's own key, or by the customer's, of which a data key is asked once an hour. */
-function encryption(KmsMasterKeyId: string | undefined) {
-  return KmsMasterKeyId === undefined
-    ? { SqsManagedSseEnabled: true }
-    : { KmsMasterKeyId, KmsDataKeyReusePeriodSeconds: 3600 };
 }
 
 /** The ARN of a resource of this template. */

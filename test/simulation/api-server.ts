@@ -4,10 +4,17 @@
  * other controllers (the scenarios) directly. Every write is told to `onWrite`, where promises.ts looks on.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { ApiError, type KindRef, type KubeObject, type ObjectPath, type PatchOperation } from '../../bridge/ports.ts';
+import {
+  ApiError,
+  type KindRef,
+  type KubeObject,
+  type ListPage,
+  type ObjectPath,
+  type PatchOperation,
+} from '../../bridge/ports.ts';
 import { decodeObject } from '../../bridge/wire.ts';
 import type { VirtualTime } from './clock.ts';
-import { applyPatch, PatchFailed } from './json-patch.ts';
+import { applyPatch, copyOf, PatchFailed } from './json-patch.ts';
 
 /** Who writes where; `operations` if it is a JSON patch. */
 export interface Origin {
@@ -28,6 +35,8 @@ export interface HistoryEvent {
   readonly type: 'present' | 'deleted';
   readonly resourceVersion: number;
   readonly object: KubeObject;
+  /** It came with this. */
+  readonly isAdded: boolean;
 }
 
 /** What an object is made from; the server adds the rest. */
@@ -45,16 +54,25 @@ const FIRST_VERSION = 1_000;
 /** What no update may change. */
 const FIXED = ['uid', 'resourceVersion', 'name', 'creationTimestamp', 'deletionTimestamp'] as const;
 
+/** What is kept of one kind. */
+interface Shelf {
+  readonly objects: Map<string, KubeObject>;
+  /** All that ever happened, by rising version. */
+  readonly past: HistoryEvent[];
+  readonly listeners: Set<(write: Write) => void>;
+}
+
 /** The storage of one cluster. */
 export class ApiServer {
   readonly #time: VirtualTime;
-  readonly #objects = new Map<string, KubeObject>();
-  readonly #history = new Map<string, HistoryEvent[]>();
-  readonly #past = new Map<string, HistoryEvent[]>();
+  readonly #shelves = new Map<string, Shelf>();
   readonly #listeners = new Set<(write: Write) => void>();
   #version = FIRST_VERSION;
   #compacted = FIRST_VERSION;
   #uids = 0;
+  #lists = 0;
+  /** Lists that somebody reads page by page. */
+  readonly #pages = new Map<number, { readonly all: readonly KubeObject[]; readonly version: string }>();
 
   constructor(time: VirtualTime) {
     this.#time = time;
@@ -64,35 +82,48 @@ export class ApiServer {
     return this.#version;
   }
 
-  /** Told after every change, until the returned function is called. */
-  onWrite(listener: (write: Write) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  /** Told after every change, of one kind if it is named, until the returned function is called. */
+  onWrite(listener: (write: Write) => void, kind?: KindRef): () => void {
+    const listeners = kind === undefined ? this.#listeners : this.#shelfOf(kind).listeners;
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
   }
 
   get(path: ObjectPath): KubeObject | undefined {
-    return this.#objects.get(keyOf(path));
+    return this.#shelfOf(path).objects.get(nameIn(path));
   }
 
   /** All objects of a kind. */
   all(kind: KindRef): readonly KubeObject[] {
-    const prefix = `${kindOf(kind)}|`;
-    return [...this.#objects].flatMap(([key, object]) => (key.startsWith(prefix) ? [object] : []));
+    return [...this.#shelfOf(kind).objects.values()];
+  }
+
+  /** A page of a list; all pages of one list show the same moment. */
+  list(kind: KindRef, limit: number, next: string | undefined): ListPage {
+    const [list = this.#lists, from = 0] = (next ?? '').split('/').filter(Boolean).map(Number);
+    const pages = this.#pages.get(list) ?? { all: this.all(kind), version: String(this.#version) };
+    const items = pages.all.slice(from, from + limit).map(({ metadata }) => metadata);
+    const isLast = from + limit >= pages.all.length;
+    if (isLast) this.#pages.delete(list);
+    else this.#pages.set(list, pages);
+    if (next === undefined) this.#lists += 1;
+    return { items, resourceVersion: pages.version, ...(isLast ? {} : { next: `${list}/${from + limit}` }) };
   }
 
   create({ path, apiVersion, kind, fields, ...meta }: NewObject, by: string): KubeObject {
     if (this.get(path) !== undefined) throw new ApiError(`creating ${path.name}`, 409);
     this.#uids += 1;
     const object = decodeObject({
-      ...structuredClone(fields),
+      ...copyOf(fields),
       apiVersion,
       kind,
       metadata: {
         name: path.name,
         ...(path.namespace === undefined ? {} : { namespace: path.namespace }),
-        ...structuredClone(meta),
+        ...copyOf(meta),
         uid: `00000000-0000-4000-8000-${this.#uids.toString(16).padStart(12, '0')}`,
         resourceVersion: '',
+        generation: 1,
         creationTimestamp: this.#second(),
       },
     });
@@ -102,7 +133,7 @@ export class ApiServer {
   /** A person's or a controller's update, made from the object as it is. Undefined: there is no such object. */
   update(path: ObjectPath, by: string, change: (object: KubeObject) => KubeObject): KubeObject | undefined {
     const before = this.get(path);
-    return before && this.#replace({ path, by }, before, change(structuredClone(before)));
+    return before && this.#replace({ path, by }, before, change(copyOf(before)));
   }
 
   /** DELETE: at once without finalizers, otherwise the object is marked and waits for them. */
@@ -118,11 +149,17 @@ export class ApiServer {
    * PATCH. Undefined: there is no such object.
    * @throws ApiError 422 for a failed test and for what the server never accepts.
    */
-  patch(path: ObjectPath, operations: readonly PatchOperation[], by: string): KubeObject | undefined {
+  patch(
+    path: ObjectPath,
+    operations: readonly PatchOperation[],
+    ...[by, subresource]: readonly [by: string, subresource?: 'status' | undefined]
+  ): KubeObject | undefined {
     const before = this.get(path);
     if (before === undefined) return undefined;
     try {
-      return this.#replace({ path, by, operations }, before, decodeObject(applyPatch(before, operations)));
+      const patched = applyPatch(before, operations);
+      const after = subresource === undefined ? patched : { ...before, status: patched.status };
+      return this.#replace({ path, by, operations }, before, after);
     } catch (error) {
       if (!(error instanceof PatchFailed)) throw error;
       throw new ApiError(`patching ${path.name}`, 422, { cause: error });
@@ -132,18 +169,20 @@ export class ApiServer {
   /** What happened to a kind after a version; undefined when that was compacted away. */
   since(kind: KindRef, version: number): readonly HistoryEvent[] | undefined {
     if (version < this.#compacted) return undefined;
-    return (this.#history.get(kindOf(kind)) ?? []).filter(({ resourceVersion }) => resourceVersion > version);
+    const { past } = this.#shelfOf(kind);
+    let first = past.length;
+    while (first > 0 && (past[first - 1]?.resourceVersion ?? 0) > version) first -= 1;
+    return past.slice(first);
   }
 
   /** All that ever happened to a kind; no real server knows, but what is late or comes twice is a part of it. */
   past(kind: KindRef): readonly HistoryEvent[] {
-    return this.#past.get(kindOf(kind)) ?? [];
+    return this.#shelfOf(kind).past;
   }
 
   /** Forgets all history: a watch from an older version gets 410. */
   compact(): void {
     this.#compacted = this.#version;
-    this.#history.clear();
   }
 
   #replace(origin: Origin, before: KubeObject, after: KubeObject): KubeObject {
@@ -160,9 +199,12 @@ export class ApiServer {
 
   #store(origin: Origin, before: KubeObject | undefined, wanted: KubeObject): KubeObject {
     this.#version += 1;
-    const after = { ...wanted, metadata: { ...wanted.metadata, resourceVersion: String(this.#version) } };
-    this.#objects.set(keyOf(origin.path), after);
-    this.#log(origin.path, { type: 'present', resourceVersion: this.#version, object: after });
+    const generation = generationAfter(before, wanted);
+    const metadata = { ...wanted.metadata, resourceVersion: String(this.#version), generation };
+    const after = { ...wanted, metadata };
+    this.#shelfOf(origin.path).objects.set(nameIn(origin.path), after);
+    const isAdded = before === undefined;
+    this.#shelfOf(origin.path).past.push({ type: 'present', resourceVersion: this.#version, object: after, isAdded });
     this.#tell({ ...origin, before, after });
     return after;
   }
@@ -170,21 +212,23 @@ export class ApiServer {
   #remove(origin: Origin, before: KubeObject, last: KubeObject): void {
     this.#version += 1;
     const object = { ...last, metadata: { ...last.metadata, resourceVersion: String(this.#version) } };
-    this.#objects.delete(keyOf(origin.path));
-    this.#log(origin.path, { type: 'deleted', resourceVersion: this.#version, object });
+    this.#shelfOf(origin.path).objects.delete(nameIn(origin.path));
+    this.#shelfOf(origin.path).past.push({ type: 'deleted', resourceVersion: this.#version, object, isAdded: false });
     this.#tell({ ...origin, before, after: undefined });
-  }
-
-  #log(kind: KindRef, event: HistoryEvent): void {
-    for (const kept of [this.#history, this.#past]) {
-      const events = kept.get(kindOf(kind)) ?? [];
-      events.push(event);
-      kept.set(kindOf(kind), events);
-    }
   }
 
   #tell(write: Write): void {
     for (const listener of this.#listeners) listener(write);
+    for (const listener of this.#shelfOf(write.path).listeners) listener(write);
+  }
+
+  #shelfOf(kind: KindRef): Shelf {
+    const key = `${kind.group}/${kind.version}/${kind.resource}`;
+    const known = this.#shelves.get(key);
+    if (known !== undefined) return known;
+    const shelf: Shelf = { objects: new Map(), past: [], listeners: new Set() };
+    this.#shelves.set(key, shelf);
+    return shelf;
   }
 
   /** The API writes times in whole seconds. */
@@ -193,10 +237,12 @@ export class ApiServer {
   }
 }
 
-function kindOf({ group, version, resource }: KindRef): string {
-  return `${group}/${version}/${resource}`;
+function nameIn({ namespace, name }: ObjectPath): string {
+  return `${namespace ?? ''}|${name}`;
 }
 
-function keyOf(path: ObjectPath): string {
-  return `${kindOf(path)}|${path.namespace ?? ''}|${path.name}`;
+/** The server counts the generations of a spec. */
+function generationAfter(before: KubeObject | undefined, after: KubeObject): number {
+  const last = before === undefined ? 0 : Number(Reflect.get(before.metadata, 'generation'));
+  return before !== undefined && isDeepStrictEqual(before.spec, after.spec) ? last : last + 1;
 }

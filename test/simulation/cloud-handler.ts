@@ -27,41 +27,47 @@ const targetSchema = z.strictObject({
 });
 
 /** Makes the handler of one function process. */
-export function createHandler(cloud: Cloud, process: SimulatedProcess): Handler {
+export function createHandler(cloud: Cloud, process: SimulatedProcess, name = HANDLER): Handler {
   const call = <T>(point: string, effect: () => T) =>
     process.call({
       point,
       effect,
-      lost: () => Object.assign(new Error(`${point}: no answer`), { name: 'TimeoutError' }),
+      lost: (status) =>
+        status === 0
+          ? Object.assign(new Error(`${point}: no answer`), { name: 'TimeoutError' })
+          : Object.assign(new Error(`${point}: HTTP ${status}`), {
+              name: status === 429 ? 'ThrottlingException' : 'InternalError',
+              $metadata: { httpStatusCode: status },
+            }),
     });
   const connect = () => ({
-    describe: (name: string): Promise<Resource> => call('describe resource', () => cloud.find(name) ?? notFound()),
-    terminate: (name: string): Promise<void> =>
+    describe: (id: string): Promise<Resource> => call('describe resource', () => cloud.find(id) ?? notFound()),
+    terminate: (id: string): Promise<void> =>
       call('delete resource', () => {
-        if (!cloud.delete(name, process.identity.name)) notFound();
+        if (!cloud.delete(id, process.identity.name)) notFound();
       }),
   });
   return defineHandler({
-    name: HANDLER,
+    name,
     version: '1.0.0',
     target: targetSchema,
     options: z.strictObject({}),
     permissions: [],
     limits: { timeBudgetSeconds: TIME_BUDGET_SECONDS, batchSize: 5 },
     errors: { '*': { NotFound: { means: 'gone', reason: 'NotFound' } } },
-    identity: ({ name, account, region }) => ({ names: [name], place: { account, region } }),
+    identity: ({ name: id, account, region }) => ({ names: [id], place: { account, region } }),
     service: 'machines',
     connect,
-    async teardown({ target: { name }, client, region, calls, progress, inSeconds }) {
+    async teardown({ target: { name: id }, client, region, calls, progress, inSeconds }) {
       const machines = client(region);
-      const look = () => calls.look('machines:Describe', () => machines.describe(name));
+      const look = () => calls.look('machines:Describe', () => machines.describe(id));
       const first = await look();
       if (first.means === 'gone') return gone('absent');
       if (first.means !== 'done') return refused({ reason: first.reason, message: 'looking' });
       const proof = calls.prove(first.value.tags);
       if (!proof.owned) return refused(proof);
       if (first.value.endsAt === undefined) {
-        const answer = await calls.destroy('machines:Terminate', () => machines.terminate(name));
+        const answer = await calls.destroy('machines:Terminate', () => machines.terminate(id));
         if (answer.means !== 'done' && answer.means !== 'gone')
           return refused({ reason: answer.reason, message: 'deleting' });
       }

@@ -14,6 +14,8 @@ export interface Resource {
   readonly owner: string;
   readonly tags: ReadonlyMap<string, string>;
   readonly endsAt: number | undefined;
+  /** How long this one takes to go, in ms; as all others unless told. */
+  readonly deletionMs?: number | undefined;
 }
 
 /** A deletion that began, and the process that began it. */
@@ -39,8 +41,13 @@ export class Cloud {
     this.#listeners.add(listener);
   }
 
-  create(name: string, owner: string, tags: Readonly<Record<string, string>>): void {
-    this.#resources.set(name, { name, owner, tags: new Map(Object.entries(tags)), endsAt: undefined });
+  create(
+    name: string,
+    owner: string,
+    tags: Readonly<Record<string, string>>,
+    ...[deletionMs]: readonly [number?]
+  ): void {
+    this.#resources.set(name, { name, owner, tags: new Map(Object.entries(tags)), endsAt: undefined, deletionMs });
   }
 
   /** The resource as it is now; undefined when there is none, or none any more. */
@@ -62,8 +69,9 @@ export class Cloud {
     if (resource === undefined) return false;
     if (resource.endsAt !== undefined) return true;
     for (const listener of this.#listeners) listener({ resource, by });
-    if (this.deletionMs === 0) this.#resources.delete(name);
-    else this.#resources.set(name, { ...resource, endsAt: this.#time.now() + this.deletionMs });
+    const { deletionMs = this.deletionMs } = resource;
+    if (deletionMs === 0) this.#resources.delete(name);
+    else this.#resources.set(name, { ...resource, endsAt: this.#time.now() + deletionMs });
     return true;
   }
 }

@@ -8,16 +8,16 @@ import {
   type Cluster,
   type EventInput,
   type KindRef,
-  type KubeObject,
+  type PatchOutcome,
   type WatchFrame,
 } from '../../bridge/ports.ts';
-import { decodeMeta, decodeObject } from '../../bridge/wire.ts';
 import type { ApiServer } from './api-server.ts';
-import type { Refusal, SimulatedProcess } from './process.ts';
+import type { SimulatedProcess } from './process.ts';
 import { endOf, shuffled, type WatchFault, type WatchFaults } from './watch-faults.ts';
 
 const BOOKMARK_MS = 60_000;
 const WATCH_ENDS_MS = 540_000;
+const RETRY_AFTER_MS = 2_000;
 const CONFLICTS = new Set([409, 422]);
 
 /** What a cluster port is made of. */
@@ -28,46 +28,62 @@ export interface ClusterPortInput {
   /** How far behind its watches are, in ms, beyond the usual few. */
   readonly watchLag: () => number;
   readonly watchFaults?: WatchFaults | undefined;
+  /** What is served, and what this process may do; all of it unless told. */
+  readonly access?: Access;
   /** Takes what the bridge tells people. */
   readonly onEvent: (event: EventInput) => void;
 }
 
+/** What an API server serves and allows. Both are asked at the moment at which a call takes effect. */
+export interface Access {
+  isServed(kind: KindRef): boolean;
+  /** The status with which a call is refused; undefined when it is allowed. */
+  refusal(verb: 'get' | 'patch' | 'list' | 'watch', kind: KindRef): number | undefined;
+  /** Called when the server ends every watch of a kind; returns what forgets it. */
+  onEnd(kind: KindRef, end: () => void): () => void;
+}
+
+const OPEN: Access = { isServed: () => true, refusal: () => undefined, onEnd: () => () => {} };
+
 /** Makes the cluster port of one incarnation. */
 export function createClusterPort(input: ClusterPortInput): Cluster {
-  const { server, process, onEvent } = input;
+  const { server, process, onEvent, access = OPEN } = input;
   const call = <T>(doing: string, effect: () => T): Promise<T> =>
-    process.call({ point: doing, effect, lost: (told) => failureOf(doing, told) });
+    process.call({ point: doing, effect, lost: (status) => errorOf(doing, status) });
+  const check = (verb: 'get' | 'patch' | 'list', kind: KindRef) => {
+    const status = access.refusal(verb, kind);
+    if (status !== undefined) throw errorOf(`${verb} ${kind.resource}`, status);
+  };
   return {
-    get: (path) => call(`get ${path.resource}/${path.name}`, () => copyOf(server.get(path))),
-    patch: (path, operations) =>
-      call(`patch ${path.resource}/${path.name}`, () => {
-        try {
-          const after = server.patch(path, structuredClone(operations), process.identity.name);
-          return after === undefined ? { kind: 'missing' } : { kind: 'patched', meta: decodeMeta(after) };
-        } catch (error) {
-          if (error instanceof ApiError && CONFLICTS.has(error.status)) return { kind: 'conflict' };
-          throw error;
-        }
+    get: (path) =>
+      call(`get ${path.resource}/${path.name}`, () => {
+        check('get', path);
+        return access.isServed(path) ? server.get(path) : undefined;
+      }),
+    patch: (path, operations, subresource) =>
+      call<PatchOutcome>(`patch ${path.resource}/${path.name}`, () => {
+        check('patch', path);
+        const by = process.identity.name;
+        const after = access.isServed(path) ? server.patch(path, operations, by, subresource) : undefined;
+        return after === undefined ? { kind: 'missing' } : { kind: 'patched', meta: after.metadata };
+      }).catch((error: unknown) => {
+        if (error instanceof ApiError && CONFLICTS.has(error.status)) return { kind: 'conflict' };
+        throw error;
       }),
     list: (kind, { limit, next }) =>
       call(`list ${kind.resource}`, () => {
-        const all = server.all(kind);
-        const from = Number(next ?? 0);
-        const items = all.slice(from, from + limit).map(decodeMeta);
-        const rest = from + limit < all.length ? { next: String(from + limit) } : {};
-        return { items, resourceVersion: String(server.version), ...rest };
+        check('list', kind);
+        if (!access.isServed(kind)) throw new ApiError(`list ${kind.resource}`, 404);
+        return server.list(kind, limit, next);
       }),
     watch: (kind, resourceVersion, signal) => watch(input, { kind, resourceVersion, signal }),
     recordEvent: (event) => call(`event ${event.reason}`, () => onEvent(event)),
   };
 }
 
-function failureOf(doing: string, { status, retryAfter }: Refusal = { status: 0 }): ApiError {
-  return new ApiError(doing, status, { retryAfter });
-}
-
-function copyOf(object: KubeObject | undefined): KubeObject | undefined {
-  return object === undefined ? undefined : decodeObject(structuredClone(object));
+/** Servers that are busy say how long. */
+function errorOf(doing: string, status: number): ApiError {
+  return new ApiError(doing, status, status === 429 || status === 503 ? { retryAfter: RETRY_AFTER_MS } : {});
 }
 
 interface WatchInput {
@@ -85,17 +101,20 @@ async function* watch(
   const line = new Line(input, signal);
   await process.call({
     point: resourceVersion === undefined ? `${doing} from the start` : doing,
-    effect: () => follow(server, line, { kind, resourceVersion }),
-    lost: (told) => failureOf(doing, told),
+    effect: () => {
+      const { access = OPEN } = input;
+      const status = access.refusal('watch', kind) ?? (access.isServed(kind) ? undefined : 404);
+      if (status !== undefined) throw errorOf(doing, status);
+      line.until(access.onEnd(kind, () => line.strike({ kind: 'end', afterMs: 0 }, { doing, echoes: () => [] })));
+      follow(server, line, { kind, resourceVersion });
+    },
+    lost: (status) => errorOf(doing, status),
   });
   yield { type: 'opened' };
   const fault = input.watchFaults?.();
   if (fault !== undefined) {
-    const past = () => server.past(kind).map(({ type, object }) => ({ type, meta: decodeMeta(object) }));
-    const strike = () => line.strike(fault, { doing, echoes: () => shuffled(past(), random) });
-    if (fault.severedBy !== undefined) fault.severedBy(strike);
-    else if (fault.afterLines === undefined) process.later(fault.afterMs, strike);
-    else line.strikeAfter(fault.afterLines, strike);
+    const past = () => server.past(kind).map(({ type, object }) => ({ type, meta: object.metadata }));
+    process.later(fault.afterMs, () => line.strike(fault, { doing, echoes: () => shuffled(past(), random) }));
   }
   for (;;) {
     const frame = await line.next();
@@ -108,7 +127,7 @@ async function* watch(
 function follow(server: ApiServer, line: Line, { kind, resourceVersion }: Omit<WatchInput, 'signal'>): void {
   let seen: number;
   if (resourceVersion === undefined) {
-    for (const object of server.all(kind)) line.put({ type: 'present', meta: decodeMeta(object) });
+    for (const object of server.all(kind)) line.put({ type: 'present', meta: object.metadata });
     seen = server.version;
     line.put({ type: 'bookmark', resourceVersion: String(seen), synced: true });
   } else {
@@ -118,13 +137,13 @@ function follow(server: ApiServer, line: Line, { kind, resourceVersion }: Omit<W
   let stop = () => {};
   const send = () => {
     if (line.isOver) return stop();
-    for (const { type, object, resourceVersion: version } of server.since(kind, seen) ?? []) {
+    for (const { type, object, isAdded, resourceVersion: version } of server.since(kind, seen) ?? []) {
       seen = version;
-      line.put({ type, meta: decodeMeta(object) });
+      line.put({ type, meta: object.metadata, ...(isAdded ? { isAdded } : {}) });
     }
   };
   send();
-  stop = server.onWrite(send);
+  stop = server.onWrite(send, kind);
   line.open(stop, () => {
     send();
     line.put({ type: 'bookmark', resourceVersion: String(server.version), synced: false });
@@ -135,14 +154,13 @@ function follow(server: ApiServer, line: Line, { kind, resourceVersion }: Omit<W
 class Line {
   readonly #input: ClusterPortInput;
   readonly #signal: AbortSignal;
-  readonly #arrived: (WatchFrame | ApiError | undefined)[] = [];
+  #arrived: (WatchFrame | ApiError | undefined)[] = [];
+  #taken = 0;
   #last = 0;
   #ended = false;
   #isSilent = false;
-  #isBroken = false;
-  #passed = 0;
-  #due: { readonly lines: number; readonly strike: () => void } | undefined;
   #stop = () => {};
+  #forget = () => {};
   #wake: (() => void) | undefined;
 
   constructor(input: ClusterPortInput, signal: AbortSignal) {
@@ -161,34 +179,17 @@ class Line {
     const { process, random, watchLag } = this.#input;
     const now = process.clock().monotonic();
     this.#last = Math.max(this.#last, now + 1 + random() * 10 + watchLag());
-    process.later(this.#last - now, () => this.#arrive(frame));
-  }
-
-  /** A fault in the place of the line after so many: that one and what comes behind it are lost. */
-  strikeAfter(lines: number, strike: () => void): void {
-    this.#due = { lines, strike };
-  }
-
-  #arrive(frame: WatchFrame | ApiError | undefined): void {
-    const isLine = frame !== undefined && !(frame instanceof ApiError);
-    if (this.#isSilent || (this.#isBroken && isLine)) return;
-    const due = this.#due;
-    if (due !== undefined && isLine && this.#passed >= due.lines) {
-      this.#due = undefined;
-      this.#isBroken = true;
-      due.strike();
-      return;
-    }
-    this.#passed += 1;
-    this.#arrived.push(frame);
-    this.#wake?.();
+    process.later(this.#last - now, () => {
+      if (this.#isSilent) return;
+      this.#arrived.push(frame);
+      this.#wake?.();
+    });
   }
 
   /** What a fault does to it: what is on its way arrives before an end, and not at all in silence. */
   strike({ kind }: WatchFault, { doing, echoes }: { doing: string; echoes: () => readonly WatchFrame[] }): void {
     if (this.#ended) return;
     const end = endOf(kind, doing);
-    if (kind === 'echo') this.#isBroken = false;
     if (kind === 'silent') this.#isSilent = true;
     else if (kind === 'echo') for (const frame of echoes()) this.put(frame);
     else this.put(end === 'end' ? undefined : end);
@@ -212,15 +213,26 @@ class Line {
     });
   }
 
+  /** What is to be called when nobody listens any more. */
+  until(forget: () => void): void {
+    this.#forget = forget;
+    if (this.#ended) forget();
+  }
+
   /** The next frame; undefined at the end. */
   async next(): Promise<WatchFrame | undefined> {
-    while (this.#arrived.length === 0 && !this.#ended) {
+    while (this.#taken === this.#arrived.length && !this.#ended) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
     if (this.#signal.aborted) return undefined;
-    const arrived = this.#arrived.shift();
+    const arrived = this.#arrived[this.#taken];
+    this.#taken += 1;
+    if (this.#taken === this.#arrived.length) {
+      this.#arrived = [];
+      this.#taken = 0;
+    }
     if (arrived instanceof ApiError) throw arrived;
     return arrived;
   }
@@ -228,6 +240,7 @@ class Line {
   #end(): void {
     this.#ended = true;
     this.#stop();
+    this.#forget();
     this.#wake?.();
   }
 }

@@ -94,7 +94,7 @@ export class FunctionHost {
     const clock = process.clock();
     const dispatch = this.#input.createDispatch({
       ...{ handler: createHandler(cloud, process), config, clock, random, log: silent },
-      queue: createFunctionQueue(queues, process, requests),
+      queue: createFunctionQueue(queues, process, { requests }),
       aws: (_service, region) => ({
         ...{ region, maxAttempts: 1 },
         requestHandler: { connectionTimeout: 1000, requestTimeout: 25_000, throwOnRequestTimeout: true },

@@ -14,9 +14,19 @@ export class PatchFailed extends Error {
  * Applies a patch to a copy.
  * @throws PatchFailed at the first operation that fails; nothing of the patch counts then.
  */
-export function applyPatch(document: unknown, operations: readonly PatchOperation[]): unknown {
-  const copy: unknown = structuredClone(document);
+export function applyPatch<T>(document: T, operations: readonly PatchOperation[]): T {
+  const copy = copyOf(document);
   for (const operation of operations) applyOne(copy, operation);
+  return copy;
+}
+
+/** A deep copy of plain JSON; much faster than one that may be of anything. */
+export function copyOf<T>(value: T): T;
+export function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((member) => copyOf(member));
+  const copy: Record<string, unknown> = {};
+  for (const key in value) copy[key] = copyOf(Reflect.get(value, key));
   return copy;
 }
 
@@ -39,7 +49,7 @@ function inMap(parent: object, last: string, operation: PatchOperation): void {
     case 'replace':
     case 'add':
       if (operation.op === 'replace' && !exists) throw missing(operation);
-      Reflect.set(parent, last, structuredClone(operation.value));
+      Reflect.set(parent, last, copyOf(operation.value));
       return;
     case 'remove':
       if (!exists) throw missing(operation);
@@ -59,10 +69,10 @@ function inList(list: unknown[], token: string, operation: PatchOperation): void
       if (!isDeepStrictEqual(list[index], operation.value)) throw failed(operation);
       return;
     case 'replace':
-      list[index] = structuredClone(operation.value);
+      list[index] = copyOf(operation.value);
       return;
     case 'add':
-      list.splice(index, 0, structuredClone(operation.value));
+      list.splice(index, 0, copyOf(operation.value));
       return;
     case 'remove':
       list.splice(index, 1);

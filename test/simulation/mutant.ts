@@ -7,7 +7,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Product } from './world-options.ts';
+import type { FleetProduct } from './fleet/fleet-bridges.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -25,7 +25,7 @@ export interface Mutation {
 
 /** A loaded mutant. */
 export interface Mutant {
-  readonly product: Product;
+  readonly product: FleetProduct;
   /** Removes its folder. */
   dispose(): Promise<void>;
 }
@@ -49,11 +49,11 @@ export async function loadMutant({ what, file, from, to }: Omit<Mutation, 'caugh
     text.replace(from, () => to),
   );
   const load = (path: string) => import(pathToFileURL(join(folder, path)).href);
-  const [{ startBridge }, { createDispatch }, { Candidate }]: [
-    Pick<Product, 'startBridge'>,
-    Pick<Product, 'createDispatch'>,
-    Pick<Product, 'Candidate'>,
-  ] = await Promise.all([load('bridge/bridge.ts'), load('functions/dispatch.ts'), load('bridge/leader.ts')]);
+  const [{ startBridge }, { createDispatch }, { startRuleKeeper }]: [
+    Pick<FleetProduct, 'startBridge'>,
+    Pick<FleetProduct, 'createDispatch'>,
+    Pick<FleetProduct, 'startRuleKeeper'>,
+  ] = await Promise.all([load('bridge/bridge.ts'), load('functions/dispatch.ts'), load('bridge/rule-keeper.ts')]);
   const dispose = async () => await rm(folder, { recursive: true, force: true });
-  return { product: { startBridge, createDispatch, Candidate }, dispose };
+  return { product: { startBridge, createDispatch, startRuleKeeper }, dispose };
 }

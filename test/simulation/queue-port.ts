@@ -15,15 +15,23 @@ const PAUSE_AFTER_ERROR_MS = 1_000;
 /** Queues by their URL. */
 export type Queues = ReadonlyMap<string, SimulatedQueue>;
 
+/** Whether the queue refuses one entry of a batch. */
+export type Refuses = () => boolean;
+const never: Refuses = () => false;
+
 /** The queue port of one bridge. */
-export function createBridgeQueue(queues: Queues, process: SimulatedProcess): BridgeQueue {
+export function createBridgeQueue(queues: Queues, process: SimulatedProcess, refuses = never): BridgeQueue {
   return {
     send: (queueUrl, batch) =>
       process.call({
         point: 'send requests',
         effect: () => {
-          for (const { body } of batch) queueAt(queues, queueUrl).send(body, process.identity.sender);
-          return [];
+          const queue = queueAt(queues, queueUrl);
+          return batch.flatMap(({ id, body }) => {
+            if (refuses()) return [{ id, code: 'InternalError', detail: 'try again' }];
+            queue.send(body, process.identity.sender);
+            return [];
+          });
         },
         lost: () => new Error('send requests: no answer'),
       }),
@@ -40,15 +48,19 @@ export function createBridgeQueue(queues: Queues, process: SimulatedProcess): Br
 export function createFunctionQueue(
   queues: Queues,
   process: SimulatedProcess,
-  requests: SimulatedQueue,
+  { requests, refuses = never }: { readonly requests: SimulatedQueue; readonly refuses?: Refuses },
 ): FunctionQueue {
   return {
     send: (queueUrl, entries) =>
       process.call({
         point: 'send results',
         effect: () => {
-          for (const { body } of entries) queueAt(queues, queueUrl).send(body, process.identity.sender);
-          return [];
+          const queue = queueAt(queues, queueUrl);
+          return entries.flatMap(({ id, body }) => {
+            if (refuses()) return [{ id, code: 'InternalError', senderFault: false }];
+            queue.send(body, process.identity.sender);
+            return [];
+          });
         },
         lost: () => new Error('send results: no answer'),
       }),

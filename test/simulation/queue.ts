@@ -36,19 +36,25 @@ interface Entry {
   receipt: string;
 }
 
+/** Another order is another order among so many of the oldest. */
+const SHUFFLED_AMONG = 40;
+
 /** One queue. */
 export class SimulatedQueue {
   readonly url: string;
   readonly settings: QueueSettings;
-  readonly deadLetters: StoredMessage[] = [];
+  deadLetters: StoredMessage[] = [];
   readonly #time: VirtualTime;
   readonly #random: () => number;
   readonly #waiting = new Set<() => void>();
   readonly #sendListeners = new Set<(message: StoredMessage) => void>();
   readonly #deleteListeners = new Set<(message: StoredMessage, by: string) => void>();
-  #entries: Entry[] = [];
+  readonly #entries = new Set<Entry>();
+  readonly #visible = new Set<Entry>();
+  readonly #byReceipt = new Map<string, Entry>();
   #ids = 0;
   #heldUntil = 0;
+  #isCalm = false;
   #filter: (message: StoredMessage) => boolean = () => true;
 
   constructor(world: { time: VirtualTime; random: () => number }, url: string, settings: QueueSettings) {
@@ -60,7 +66,7 @@ export class SimulatedQueue {
 
   /** Messages in it, hidden ones included. */
   get size(): number {
-    return this.#entries.length;
+    return this.#entries.size;
   }
 
   onSend(listener: (message: StoredMessage) => void): void {
@@ -74,7 +80,20 @@ export class SimulatedQueue {
   /** Gives nothing out for so many ms: an outage of its consumers, or a very slow queue. */
   hold(ms: number): void {
     this.#heldUntil = this.#time.now() + ms;
-    this.#wakeIn(ms);
+    this.#time.after(ms, () => this.#wake());
+  }
+
+  /** From now on nothing is late, lost, or comes twice. */
+  calm(): void {
+    this.#heldUntil = 0;
+    this.#isCalm = true;
+    this.#wake();
+  }
+
+  /** Takes out what somebody picks: an operator at work. */
+  purge(isMeant: (message: StoredMessage) => boolean): void {
+    for (const entry of [...this.#entries]) if (isMeant(entry.message)) this.#drop(entry);
+    this.deadLetters = this.deadLetters.filter((message) => !isMeant(message));
   }
 
   /** Loses, without a word, what the predicate does not keep. */
@@ -91,20 +110,30 @@ export class SimulatedQueue {
   }
 
   /** Puts a message in, such as a copy of an earlier one. */
-  put(message: StoredMessage, afterMs = this.#random() * this.settings.delayMs): void {
-    this.#entries.push({ message, visibleAt: this.#time.now() + afterMs, receiveCount: 0, receipt: '' });
-    this.#wakeIn(afterMs);
+  put(message: StoredMessage, afterMs = this.#isCalm ? 0 : this.#random() * this.settings.delayMs): void {
+    const entry = { message, visibleAt: 0, receiveCount: 0, receipt: '' };
+    this.#entries.add(entry);
+    this.#hide(entry, afterMs);
+  }
+
+  /** Sends all dead letters again: new messages, by whoever moves them, of the senders that they had. */
+  redrive(): void {
+    for (const message of this.deadLetters.splice(0)) {
+      this.#ids += 1;
+      const messageId = `${this.url.split('/').at(-1)}-${this.#ids}`;
+      this.put({ ...message, messageId, sentAt: this.#time.now() });
+    }
   }
 
   /** Takes what is visible, and hides it. */
   receive(max: number): readonly ReceivedMessage[] {
-    this.#bury();
-    const visible = this.#visible();
-    const chosen = this.settings.shuffled ? shuffle(visible, this.#random) : visible;
-    return chosen.slice(0, max).map((entry) => {
+    if (this.#time.now() < this.#heldUntil) return [];
+    return this.#choose(max).map((entry) => {
       entry.receiveCount += 1;
+      this.#byReceipt.delete(entry.receipt);
       entry.receipt = `${entry.message.messageId}#${entry.receiveCount}.${this.#time.now()}`;
-      const isCopied = this.#random() < this.settings.copies;
+      this.#byReceipt.set(entry.receipt, entry);
+      const isCopied = !this.#isCalm && this.#random() < this.settings.copies;
       this.#hide(entry, isCopied ? this.#random() * this.settings.visibilityMs : this.settings.visibilityMs);
       return { ...entry.message, receiptHandle: entry.receipt, receiveCount: entry.receiveCount };
     });
@@ -112,49 +141,65 @@ export class SimulatedQueue {
 
   /** Deletes by receipt; with chance, not for good: a standard queue may give a deleted message out once more. */
   delete(receiptHandle: string, by: string): void {
-    const entry = this.#entries.find(({ receipt }) => receipt === receiptHandle);
+    const entry = this.#byReceipt.get(receiptHandle);
     if (entry === undefined) return;
-    this.#entries = this.#entries.filter((other) => other !== entry);
+    this.#drop(entry);
     for (const listener of this.#deleteListeners) listener(entry.message, by);
-    if (this.#random() < this.settings.copies / 2) this.put(entry.message, this.#random() * 30_000);
+    if (!this.#isCalm && this.#random() < this.settings.copies / 2) this.put(entry.message, this.#random() * 30_000);
   }
 
   changeVisibility(receiptHandle: string, seconds: number): void {
-    const entry = this.#entries.find(({ receipt }) => receipt === receiptHandle);
+    const entry = this.#byReceipt.get(receiptHandle);
     if (entry !== undefined) this.#hide(entry, seconds * 1000);
   }
 
   /** Resolves (through `wake`) when something may be there; the caller then receives. */
   whenVisible(wake: () => void): void {
-    if (this.#visible().length > 0) wake();
+    if (this.#visible.size > 0 && this.#time.now() >= this.#heldUntil) wake();
     else this.#waiting.add(wake);
   }
 
-  #visible(): readonly Entry[] {
-    const now = this.#time.now();
-    if (now < this.#heldUntil) return [];
-    return this.#entries.filter(({ visibleAt }) => visibleAt <= now);
+  /** What the next receive gets; what was received too often goes to the dead letters instead. */
+  #choose(max: number): readonly Entry[] {
+    const { shuffled, maxReceiveCount } = this.settings;
+    const chosen: Entry[] = [];
+    const wanted = shuffled ? Math.max(max, SHUFFLED_AMONG) : max;
+    for (const entry of [...this.#visible.values().take(2 * wanted)]) {
+      if (chosen.length === wanted) break;
+      if (entry.receiveCount < maxReceiveCount) {
+        chosen.push(entry);
+        continue;
+      }
+      this.#drop(entry);
+      this.deadLetters.push(entry.message);
+    }
+    return shuffled ? shuffle(chosen, this.#random).slice(0, max) : chosen;
   }
 
+  #drop(entry: Entry): void {
+    this.#entries.delete(entry);
+    this.#visible.delete(entry);
+    this.#byReceipt.delete(entry.receipt);
+  }
+
+  /** Out of sight for so many ms. */
   #hide(entry: Entry, ms: number): void {
-    entry.visibleAt = this.#time.now() + ms;
-    this.#wakeIn(ms);
-  }
-
-  #wakeIn(ms: number): void {
+    this.#visible.delete(entry);
+    const visibleAt = this.#time.now() + Math.max(0, Math.ceil(ms));
+    entry.visibleAt = visibleAt;
+    if (ms <= 0) this.#visible.add(entry);
     this.#time.after(ms, () => {
-      if (this.#visible().length === 0) return;
-      const waiting = [...this.#waiting];
-      this.#waiting.clear();
-      for (const wake of waiting) wake();
+      if (entry.visibleAt !== visibleAt || !this.#entries.has(entry)) return;
+      this.#visible.add(entry);
+      this.#wake();
     });
   }
 
-  /** Moves what was received too often to the dead letters. */
-  #bury(): void {
-    const dead = this.#visible().filter(({ receiveCount }) => receiveCount >= this.settings.maxReceiveCount);
-    this.deadLetters.push(...dead.map(({ message }) => message));
-    this.#entries = this.#entries.filter((entry) => !dead.includes(entry));
+  #wake(): void {
+    if (this.#visible.size === 0 || this.#time.now() < this.#heldUntil || this.#waiting.size === 0) return;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const wake of waiting) wake();
   }
 }
 

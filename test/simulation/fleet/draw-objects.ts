@@ -1,0 +1,78 @@
+/*
+ * Draws one object of a world: which kind, what stands for it outside, when it comes and goes, and what people do about it.
+ * Called by draw.ts. Most are ordinary; strange ones are one in ten, or nobody would notice what they do to the others.
+ */
+import { seededRandom } from '../clock.ts';
+import { Dice } from './dice.ts';
+import {
+  DOINGS,
+  type Doing,
+  FLEET_NAMESPACES,
+  type FleetNamespace,
+  type ObjectPlan,
+  type RulePlan,
+  type ThingPlan,
+} from './plan.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const STRANGE = 0.1;
+
+/** What an object is drawn from. */
+export interface ObjectDraw {
+  readonly seed: number;
+  readonly index: number;
+  readonly rules: readonly RulePlan[];
+  readonly activeMs: number;
+  readonly hasWords: boolean;
+  readonly isFair: boolean;
+}
+
+/** Draws the object of an index. */
+export function drawObject({ seed, index, rules, activeMs, hasWords, isFair }: ObjectDraw): ObjectPlan {
+  const dice = new Dice(seededRandom(seed * 1_000_003 + index * 7_919 + 1));
+  const kinds = (['machines', 'buckets', 'volumes'] as const).filter((kind) =>
+    rules.some((rule) => rule.kind === kind),
+  );
+  const kind = kinds[dice.below(kinds.length)] ?? 'machines';
+  const namespaces = Object.keys(FLEET_NAMESPACES).filter((name): name is FleetNamespace => name in FLEET_NAMESPACES);
+  const namespace = namespaces[dice.below(namespaces.length)];
+  const isStrange = !isFair && dice.chance(STRANGE);
+  const createdAt = dice.below(activeMs * 0.6);
+  const deletedAt = createdAt + 20 * SECOND + dice.below(activeMs * 0.4 - 20 * SECOND);
+  const labels = dice.chance(0.3) ? { disk: 'yes' } : {};
+  const under = rules.filter((rule) => rule.kind === kind);
+  const foreign = isStrange && dice.chance(0.4) ? { foreign: { offAt: deletedAt + dice.below(20 * MINUTE) } } : {};
+  return {
+    ...{ index, kind, labels, createdAt, deletedAt, ...foreign },
+    ...(kind === 'volumes' || namespace === undefined ? {} : { namespace }),
+    things: under.map((rule) => drawThing(dice, rule, isStrange)),
+    isRetained: isStrange && hasWords && dice.chance(0.2),
+    doings: isStrange ? drawDoings({ dice, deletedAt, hasWords }, under) : [],
+  };
+}
+
+function drawThing(dice: Dice, { name }: RulePlan, isStrange: boolean): ThingPlan {
+  return {
+    rule: name,
+    tags: isStrange ? dice.pick('own', 'own', 'own', 'stranger', 'keep') : 'own',
+    isThere: !isStrange || dice.chance(0.9),
+    isNamed: !isStrange || dice.chance(0.9),
+    deletionMs: dice.pick(0, 0, 0, 0, 25 * SECOND, 3 * MINUTE),
+  };
+}
+
+/** What two that both lead may be told, too. */
+const HARMLESS: readonly Doing[] = ['retry', 'approve', 'touch', 'strip'];
+
+function drawDoings(
+  { dice, deletedAt, hasWords }: { readonly dice: Dice; readonly deletedAt: number; readonly hasWords: boolean },
+  rules: readonly RulePlan[],
+): ObjectPlan['doings'] {
+  const doings = hasWords ? DOINGS : HARMLESS;
+  return Array.from({ length: dice.below(4) }, () => ({
+    at: deletedAt + dice.pick(1, 50, 3_000, 180_000, 1_800_000) * dice.roll(),
+    doing: doings[dice.below(doings.length)] ?? 'touch',
+    rule: rules[dice.below(rules.length)]?.name ?? 'machines',
+  }));
+}

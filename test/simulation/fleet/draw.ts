@@ -1,0 +1,107 @@
+/*
+ * Draws a world from a seed: its weather and rules here, its objects in draw-objects.ts. Called by fleet.ts. Each object has
+ * a chance of its own, so that one that is left out changes no other.
+ */
+import { seededRandom } from '../clock.ts';
+import { ALL_KINDS } from '../sweep.ts';
+import { Dice } from './dice.ts';
+import { drawObject } from './draw-objects.ts';
+import { type Act, type FleetPlan, HAPPENINGS, type RulePlan, type Weather } from './plan.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+/** One in so many worlds has no faults at all: there the price of a deletion is looked at. */
+const FAIR_EVERY = 8;
+const STATUSES = [409, 422, 429, 500, 503];
+
+/** Draws a world with so many objects. */
+export function drawPlan(seed: number, deletions: number): FleetPlan {
+  const dice = new Dice(seededRandom(seed));
+  const isFair = dice.below(FAIR_EVERY) === 0;
+  const activeMs = dice.pick(20, 40, 90) * MINUTE;
+  const weather = isFair ? fairWeather(dice, activeMs) : drawWeather(dice, activeMs);
+  const rules = drawRules(dice);
+  const acts = isFair ? [] : drawActs(dice, activeMs);
+  // Two that both lead know less of each other than they think: words are for those who are elected.
+  const hasWords = !isFair && weather.leaders !== 'two';
+  const objects = Array.from({ length: deletions }, (_, index) =>
+    drawObject({ seed, index, rules, activeMs, hasWords, isFair }),
+  );
+  return { seed, weather, rules, objects, acts };
+}
+
+function fairWeather(dice: Dice, activeMs: number): Weather {
+  return {
+    calmAt: activeMs + MINUTE,
+    ...{ faultShare: 0, faults: [], restartMs: 5 * SECOND, leaders: 'one', bridgeSkews: [0, 0], functionSkew: 0 },
+    ...{ watchFaultShare: 0, watchLagMs: 0, queue: { copies: 0, delayMs: 0, shuffled: false } },
+    ...{ refusedShare: 0, lostShare: 0, admission: dice.chance(0.5), admissionLagMs: 0 },
+  };
+}
+
+function drawWeather(dice: Dice, activeMs: number): Weather {
+  const statuses = STATUSES.map((status) => ({ kind: 'error', side: 'before', status }) as const);
+  const kinds = [...ALL_KINDS.filter(({ kind }) => kind !== 'stall' && kind !== 'crash-others'), ...statuses];
+  const skew = () => dice.pick(0, -30 * SECOND, 30 * SECOND);
+  return {
+    calmAt: activeMs + dice.pick(1, 10, 30) * MINUTE,
+    faultShare: dice.pick(0, 0.001, 0.01, 0.05),
+    faults: kinds.filter(() => dice.chance(0.5)),
+    restartMs: dice.pick(100, 5 * SECOND, 2 * MINUTE),
+    leaders: dice.pick('one', 'election', 'two'),
+    bridgeSkews: [skew(), skew()],
+    functionSkew: skew(),
+    watchFaultShare: dice.pick(0, 0, 0.3, 0.8),
+    watchLagMs: dice.pick(0, 0, 2 * SECOND, 40 * SECOND),
+    queue: {
+      copies: dice.pick(0, 0.1, 0.4),
+      delayMs: dice.pick(0, 2 * SECOND, 90 * SECOND),
+      shuffled: dice.chance(0.5),
+    },
+    refusedShare: dice.pick(0, 0, 0.1),
+    lostShare: dice.pick(0, 0, 0.05),
+    admission: dice.chance(0.6),
+    admissionLagMs: dice.pick(0, SECOND, 20 * SECOND),
+  };
+}
+
+function drawRules(dice: Dice): readonly RulePlan[] {
+  const term = () => dice.pick('30m', '1h');
+  const choices = () => ({
+    term: term(),
+    whenAbsent: dice.pick('Release', 'Release', 'Hold'),
+    whenTargetMissing: dice.pick('Hold', 'Release'),
+    deadline: dice.pick('24h', '40m'),
+  });
+  const waits = { waitFor: { finalizers: ['example.com/other'], atMost: dice.pick('5m', '1h') } };
+  const all: readonly RulePlan[] = [
+    { name: 'machines', kind: 'machines', handler: 'machine', field: 'machine', binding: 'uid', spec: choices() },
+    {
+      ...{ name: 'disks', kind: 'machines', handler: 'disk', field: 'disk', binding: 'uid', labels: { disk: 'yes' } },
+      spec: { ...choices(), unmatched: dice.pick('Keep', 'Release') },
+    },
+    {
+      ...{ name: 'buckets', kind: 'buckets', handler: 'machine', field: 'bucket', binding: dice.pick('uid', 'name') },
+      ...(dice.chance(0.5) ? { tier: 'prod' } : {}),
+      spec: { ...choices(), ...(dice.chance(0.5) ? waits : {}) },
+    },
+    {
+      ...{ name: 'volumes', kind: 'volumes', handler: 'disk', field: 'volume', binding: 'uid' },
+      spec: { ...choices(), budget: { limit: dice.pick(2, 5, 40), window: dice.pick('1m', '10m') } },
+    },
+    { name: 'lost', kind: 'gadgets', handler: 'machine', field: 'gadget', binding: 'uid', spec: {} },
+  ];
+  return all.filter(({ name }) => name === 'machines' || dice.chance(0.75));
+}
+
+function drawActs(dice: Dice, activeMs: number): readonly Act[] {
+  const happenings = HAPPENINGS.filter(() => dice.chance(0.35));
+  if (happenings.length === 0) return [];
+  return Array.from({ length: dice.below(12) }, () => ({
+    at: dice.below(activeMs),
+    happening: happenings[dice.below(happenings.length)] ?? 'compact',
+    forMs: dice.pick(10 * SECOND, 2 * MINUTE, 12 * MINUTE),
+    chance: dice.roll(),
+  })).sort((one, other) => one.at - other.at);
+}

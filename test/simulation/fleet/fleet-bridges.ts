@@ -1,0 +1,218 @@
+/*
+ * The bridges of a world: put together as main.ts does it, over simulated ports, each with a keeper of the rules and, where
+ * there is an election, a candidacy. Made by fleet-world.ts. What died is started again some time later.
+ */
+import type { Bridge } from '../../../bridge/bridge.ts';
+import { startBridge } from '../../../bridge/bridge.ts';
+import { createCensus } from '../../../bridge/census.ts';
+import { writingAsLeader } from '../../../bridge/leading.ts';
+import { createMetrics } from '../../../bridge/metrics.ts';
+import type { Cluster, EventInput, Lease } from '../../../bridge/ports.ts';
+import { RuleBook } from '../../../bridge/rule-book.ts';
+import { type RuleKeeper, startRuleKeeper } from '../../../bridge/rule-keeper.ts';
+import { FakeLeases } from '../../support/fake-leases.ts';
+import type { ApiServer } from '../api-server.ts';
+import { createClusterPort } from '../cluster-port.ts';
+import { standForLeader } from '../election.ts';
+import { BRIDGE_ROLE, CLUSTER_UID, FUNCTION_ROLE, RESULTS_URL } from '../function-host.ts';
+import { SimulatedProcess, type Surroundings } from '../process.ts';
+import { createBridgeQueue, type Queues } from '../queue-port.ts';
+import type { WatchFaults } from '../watch-faults.ts';
+import type { Product } from '../world-options.ts';
+import type { Weather } from './plan.ts';
+import type { Site } from './site.ts';
+import { createSiteKinds } from './site-kinds.ts';
+
+/** What bridges are made of. */
+export interface BridgesOptions {
+  readonly surroundings: Surroundings;
+  readonly server: ApiServer;
+  readonly site: Site;
+  readonly queues: Queues;
+  readonly handlers: Readonly<Record<string, string>>;
+  readonly weather: Weather;
+  readonly product: Partial<FleetProduct>;
+  isCalm(): boolean;
+  isRefused(): boolean;
+  readonly watchFaults: WatchFaults;
+  onEvent(event: EventInput): void;
+}
+
+/** The parts of the product that run in a world; a mutant brings its own. */
+export interface FleetProduct extends Product {
+  readonly startRuleKeeper: typeof startRuleKeeper;
+}
+
+interface Incarnation {
+  readonly process: SimulatedProcess;
+  readonly slot: number;
+  readonly handlers: Readonly<Record<string, string>>;
+  bridge: Bridge | undefined;
+  lease: Lease;
+}
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const metrics = createMetrics();
+
+/** All bridges of a world. */
+export class FleetBridges {
+  readonly leases = new FakeLeases();
+  readonly #options: BridgesOptions;
+  readonly #living = new Set<Incarnation>();
+  #count = 0;
+  #restarts = 0;
+  #isOver = false;
+
+  constructor(options: BridgesOptions) {
+    this.#options = options;
+  }
+
+  /** The bridges that live and have begun to act. */
+  get acting(): readonly Bridge[] {
+    return [...this.#living].flatMap(({ bridge }) => bridge ?? []);
+  }
+
+  get isRestarting(): boolean {
+    return this.#restarts > 0;
+  }
+
+  get isCalling(): boolean {
+    return [...this.#living].some(({ process }) => process.callsInFlight > 0);
+  }
+
+  /** Whether a process lives and must not act: it has lost its lease, or never had it. */
+  isStranger(process: SimulatedProcess): boolean {
+    const incarnation = this.#of(process);
+    return incarnation !== undefined && !incarnation.lease.holds();
+  }
+
+  /** Starts one bridge, or two that stand side by side. */
+  start(): void {
+    this.#start(0);
+    if (this.#options.weather.leaders !== 'one') this.#start(1);
+  }
+
+  /** Ends a bridge by a crash; the first that acts unless one is named. `without`: a handler that the next one is not told of. */
+  crash(process = this.#leader()?.process, without?: string): void {
+    const incarnation = process && this.#of(process);
+    if (incarnation === undefined) return;
+    incarnation.process.kill();
+    this.#living.delete(incarnation);
+    this.#restart(incarnation, without);
+  }
+
+  /** Starts those again that were not told of every handler. */
+  tellHandlers(): void {
+    const all = Object.keys(this.#options.handlers).length;
+    for (const { process, handlers } of [...this.#living]) if (Object.keys(handlers).length < all) this.crash(process);
+  }
+
+  /** Takes the lease away, as somebody with the rights may. */
+  rob(): void {
+    if (this.#options.weather.leaders === 'election') this.leases.put({ holder: 'somebody' });
+    else this.crash();
+  }
+
+  /** Tells that a process stood still: without an election, whoever stands still loses the lease and ends. */
+  stalled(process: SimulatedProcess): void {
+    const incarnation = this.#of(process);
+    if (incarnation === undefined || this.#options.weather.leaders === 'election') return;
+    incarnation.lease = { holds: () => false };
+    this.crash(process);
+  }
+
+  /** Stands still, as a machine that is overloaded does. */
+  stall(): SimulatedProcess | undefined {
+    return this.#leader()?.process;
+  }
+
+  /** Ends all for good. */
+  end(): void {
+    this.#isOver = true;
+    for (const { process } of this.#living) process.kill();
+    this.#living.clear();
+  }
+
+  #leader(): Incarnation | undefined {
+    return [...this.#living].find(({ bridge }) => bridge !== undefined);
+  }
+
+  #of(process: SimulatedProcess): Incarnation | undefined {
+    for (const incarnation of this.#living) if (incarnation.process === process) return incarnation;
+    return undefined;
+  }
+
+  #restart({ slot }: Incarnation, without?: string): void {
+    if (this.#isOver) return;
+    const { surroundings, weather } = this.#options;
+    this.#restarts += 1;
+    surroundings.time.after(weather.restartMs, () => {
+      this.#restarts -= 1;
+      if (!this.#isOver) this.#start(slot, without);
+    });
+  }
+
+  #start(slot: number, without?: string): void {
+    const { surroundings, weather, handlers } = this.#options;
+    this.#count += 1;
+    const name = `bridge-${this.#count}`;
+    const skew = weather.bridgeSkews[slot] ?? 0;
+    const process = new SimulatedProcess(surroundings, {
+      role: 'bridge',
+      name,
+      sender: `${BRIDGE_ROLE}:${name}`,
+      skew,
+    });
+    const known = Object.fromEntries(Object.entries(handlers).filter(([handler]) => handler !== without));
+    const incarnation: Incarnation = {
+      ...{ process, slot, handlers: known, bridge: undefined, lease: { holds: () => true } },
+    };
+    this.#living.add(incarnation);
+    if (weather.leaders !== 'election') {
+      this.#lead(incarnation);
+      return;
+    }
+    incarnation.lease = standForLeader({
+      ...{ leases: this.leases, process, random: surroundings.random },
+      elected: () => this.#lead(incarnation),
+      lost: () => this.crash(process),
+    });
+  }
+
+  /** As main.ts does when a bridge is elected. */
+  #lead(incarnation: Incarnation): void {
+    const { process, handlers } = incarnation;
+    const { queues, product, surroundings, isRefused, weather, site } = this.#options;
+    const { random } = surroundings;
+    const clock = process.clock();
+    const lease = { holds: () => incarnation.lease.holds() };
+    const cluster = writingAsLeader(this.#cluster(process), lease);
+    const book = new RuleBook();
+    let keeper: RuleKeeper | undefined;
+    const common = { clock, random, cluster, lease, metrics, log: silent };
+    const bridge = (product.startBridge ?? startBridge)({
+      ...{ ...common, rules: book, queue: createBridgeQueue(queues, process, isRefused) },
+      areRulesKnown: () => keeper?.isReady() === true,
+      isPermitted: (name) => keeper?.isPermitted(name) !== false,
+      clusterId: { uid: CLUSTER_UID },
+      handlers: Object.fromEntries(
+        Object.entries(handlers).map(([name, queueUrl]) => [name, { queueUrl, sender: FUNCTION_ROLE }]),
+      ),
+      resultQueueUrl: RESULTS_URL,
+    });
+    incarnation.bridge = bridge;
+    keeper = (product.startRuleKeeper ?? startRuleKeeper)({
+      ...{ ...common, book, kinds: createSiteKinds(site, process, weather.admission), census: createCensus(cluster) },
+      hasHandler: (name) => Object.hasOwn(handlers, name),
+      ...{ isWatching: bridge.isWatching, pendings: bridge.pendings, release: bridge.release },
+      ...{ births: bridge.births, serving: bridge.serving },
+    });
+  }
+
+  #cluster(process: SimulatedProcess): Cluster {
+    const { server, site, surroundings, weather, watchFaults, isCalm, onEvent } = this.#options;
+    const { random } = surroundings;
+    const watchLag = () => (isCalm() ? 0 : random() * weather.watchLagMs);
+    return createClusterPort({ server, process, random, watchLag, watchFaults, access: site, onEvent });
+  }
+}

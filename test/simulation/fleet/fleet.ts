@@ -1,0 +1,110 @@
+/*
+ * Runs worlds of many deletions: creates what is there, lets the plan and the weather happen, ends the faults, waits until
+ * nothing is under way, has a person release what is held and the authors withdraw their rules, and asks the ledger at each
+ * stage. Called by simulate-worker.ts, shrink.ts and the tests.
+ */
+import { rulePath } from '../../../bridge/teardown-rules.ts';
+import type { FleetProduct } from './fleet-bridges.ts';
+import { FleetWorld } from './fleet-world.ts';
+import { checkBooks, checkClaims, checkCosts, checkSettled } from './ledger-end.ts';
+import { scheduleObject } from './object-acts.ts';
+import { FLEET_KINDS, type FleetPlan } from './plan.ts';
+import { Trace } from './trace.ts';
+import { happen, mendRules, type WorldActs } from './world-acts.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** Rules are judged, kinds listed and labels on before anything happens. */
+const BEGIN_MS = 45 * SECOND;
+/** Longer than a day, so that what was refused has been asked for again. */
+const PATIENCE_MS = 30 * HOUR;
+const QUIET_MS = 3 * MINUTE;
+
+/** What became of a world. */
+export interface FleetOutcome {
+  readonly broken: readonly { readonly promise: string; readonly uid: string; readonly what: string }[];
+  readonly deletions: number;
+  /** Port calls and writes, and what they come to. */
+  readonly hash: string;
+  readonly virtualMs: number;
+  readonly lines: readonly string[];
+}
+
+/** Runs a plan to its end. `about`: names of which the trace is kept. */
+export async function runFleet(
+  plan: FleetPlan,
+  { product, about = [] }: { readonly product?: Partial<FleetProduct>; readonly about?: readonly string[] } = {},
+): Promise<FleetOutcome> {
+  const world = new FleetWorld(plan, product, new Trace(about));
+  const { ledger, site, bridges, functions, time } = world;
+  const began = time.now();
+  const acts: WorldActs = { ledger, site, bridges, functions, stall: () => world.stall() };
+  for (const rule of plan.rules) site.createRule(rule);
+  bridges.start();
+  await world.run(BEGIN_MS);
+  for (const object of plan.objects) scheduleObject({ ledger, site }, object);
+  for (const act of plan.acts) time.after(act.at, () => happen(acts, act));
+  await world.run(plan.weather.calmAt);
+  await endWell(world, acts);
+  bridges.end();
+  return {
+    broken: ledger.broken,
+    deletions: ledger.deletions,
+    hash: world.trace.hash,
+    virtualMs: time.now() - began,
+    lines: world.trace.lines,
+  };
+}
+
+/** The faults stop: everything settles, what is held is released, the rules are withdrawn. */
+async function endWell(world: FleetWorld, acts: WorldActs): Promise<void> {
+  const { ledger } = world;
+  world.calm();
+  mendRules(acts);
+  await world.run(QUIET_MS);
+  checkSettled(ledger, await settle(world));
+  await world.run(QUIET_MS);
+  checkBooks(ledger, world.bridges.acting);
+  checkClaims(ledger);
+  if (world.plan.weather.faultShare === 0 && world.plan.acts.length === 0) checkCosts(ledger);
+  if (ledger.broken.length > 0) return;
+  releaseHeld(world);
+  if (!(await settle(world))) ledger.note('P4', '', 'what was released is still held');
+  await withdrawAll(world);
+}
+
+async function settle(world: FleetWorld): Promise<boolean> {
+  return await world.run(PATIENCE_MS, () => world.isSettled());
+}
+
+/** V7: out of every held state a release leads. */
+function releaseHeld({ ledger, server }: FleetWorld): void {
+  for (const hold of ledger.holds.values()) {
+    const object = hold.off === undefined ? ledger.objects.get(hold.uid) : undefined;
+    if (object === undefined) continue;
+    const { name, namespace } = object.metadata;
+    for (const kind of Object.values(FLEET_KINDS)) {
+      if (server.get({ ...kind, namespace, name })?.metadata.uid !== hold.uid) continue;
+      ledger.open.add(hold);
+      server.update({ ...kind, namespace, name }, 'person', ({ metadata, ...rest }) => {
+        const word = { [`release.finalizer-bridge.dev/${hold.rule}`]: hold.uid };
+        return { ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, ...word } } };
+      });
+    }
+  }
+}
+
+/** P9: every rule goes, and nobody carries an entry any more. */
+async function withdrawAll(world: FleetWorld): Promise<void> {
+  const { ledger, server, plan } = world;
+  for (const { name } of plan.rules) server.delete(rulePath(name), 'author');
+  const areGone = () => plan.rules.every(({ name }) => server.get(rulePath(name)) === undefined);
+  if (!(await world.run(HOUR, areGone))) {
+    const left = plan.rules.filter(({ name }) => server.get(rulePath(name)) !== undefined);
+    ledger.note('P9', '', `not withdrawn within an hour: ${left.map(({ name }) => name).join(', ')}`);
+  }
+  for (const [rule, carriers] of ledger.carriers) {
+    if (carriers > 0) ledger.note('P9', '', `${carriers} objects still carry the entry of ${rule}`);
+  }
+}

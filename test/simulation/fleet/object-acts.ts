@@ -1,0 +1,153 @@
+/*
+ * What people and other controllers do about single objects of a world: create, delete, edit, say a word, strip. Scheduled by
+ * fleet-world.ts from the plan of each object.
+ */
+import type { KubeObject, ObjectPath } from '../../../bridge/ports.ts';
+import { ON_DELETE, OWNER_TAG } from '../installation.ts';
+import type { Ledger } from './ledger.ts';
+import { type Doing, FLEET_KINDS, nameOf, type ObjectPlan, type ThingPlan } from './plan.ts';
+import { NAME_TAG, type Site } from './site.ts';
+
+const FOREIGN = 'example.com/other';
+
+/** What acts reach. */
+export interface ObjectActs {
+  readonly ledger: Ledger;
+  readonly site: Site;
+}
+
+/** Puts the whole life of an object on the clock. */
+export function scheduleObject(acts: ObjectActs, plan: ObjectPlan): void {
+  const { time, server } = acts.ledger.world;
+  const path = pathOf(plan);
+  time.after(plan.createdAt, () => createObject(acts, plan));
+  time.after(plan.deletedAt, () => server.delete(path, 'owner'));
+  if (plan.foreign !== undefined) {
+    time.after(plan.foreign.offAt, () => edit(acts, path, 'other controller', (object) => without(object, FOREIGN)));
+  }
+  for (const { at, doing, rule } of plan.doings) time.after(at, () => act(acts, { plan, doing, rule }));
+}
+
+/** The path of an object. */
+export function pathOf(plan: ObjectPlan): ObjectPath {
+  const { kind, namespace } = plan;
+  return { ...FLEET_KINDS[kind], ...(namespace === undefined ? {} : { namespace }), name: nameOf(plan) };
+}
+
+function createObject({ ledger, site }: ObjectActs, plan: ObjectPlan): void {
+  const { kind, labels, things, isRetained } = plan;
+  const named = things.filter(({ isNamed }) => isNamed);
+  const status = Object.fromEntries(named.map(({ rule }) => [fieldOf(ledger, rule), thingOf(ledger, plan, rule)]));
+  const object = site.create(
+    {
+      ...{ path: pathOf(plan), apiVersion: 'example.com/v1', kind, labels, fields: { spec: {}, status } },
+      ...(plan.foreign === undefined ? {} : { finalizers: [FOREIGN] }),
+      ...(isRetained ? { annotations: { [ON_DELETE]: 'Retain' } } : {}),
+    },
+    'owner',
+  );
+  if (object === undefined) return;
+  for (const thing of named.filter(({ isThere }) => isThere)) createThing(ledger, { plan, thing, object });
+}
+
+function createThing(
+  ledger: Ledger,
+  { plan, thing, object }: { readonly plan: ObjectPlan; readonly thing: ThingPlan; readonly object: KubeObject },
+): void {
+  const { uid, name, namespace } = object.metadata;
+  const isOwn = thing.tags !== 'stranger';
+  const proof = { [OWNER_TAG]: uid, [NAME_TAG]: `${namespace}/${name}` };
+  const tags = isOwn ? proof : { [OWNER_TAG]: 'somebody else', [NAME_TAG]: 'somebody/else', stranger: '' };
+  ledger.world.cloud.create(
+    thingOf(ledger, plan, thing.rule),
+    isOwn ? uid : `stranger of ${uid}`,
+    { ...tags, ...(thing.tags === 'keep' ? { 'finalizer-bridge.dev/keep': '' } : {}) },
+    thing.deletionMs,
+  );
+}
+
+function fieldOf(ledger: Ledger, rule: string): string {
+  return ledger.plans.get(rule)?.field ?? rule;
+}
+
+function thingOf(ledger: Ledger, { index }: ObjectPlan, rule: string): string {
+  return `${fieldOf(ledger, rule)}-${index}`;
+}
+
+function edit({ ledger }: ObjectActs, path: ObjectPath, by: string, change: (object: KubeObject) => KubeObject): void {
+  ledger.world.server.update(path, by, change);
+}
+
+function annotated(object: KubeObject, annotations: Readonly<Record<string, string>>): KubeObject {
+  const { metadata } = object;
+  return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } } };
+}
+
+function without(object: KubeObject, entry?: string): KubeObject {
+  const { finalizers = [] } = object.metadata;
+  const left = entry === undefined ? [] : finalizers.filter((other) => other !== entry);
+  return { ...object, metadata: { ...object.metadata, finalizers: left } };
+}
+
+interface Said {
+  readonly plan: ObjectPlan;
+  readonly doing: Doing;
+  readonly rule: string;
+}
+
+interface Done extends Said {
+  readonly acts: ObjectActs;
+  readonly path: ObjectPath;
+  readonly uid: string;
+}
+
+const say =
+  (word: string, textOf: (done: Done) => string) =>
+  (done: Done): void => {
+    const { acts, path, rule } = done;
+    const words = { [`${word}.finalizer-bridge.dev/${rule}`]: textOf(done) };
+    edit(acts, path, 'person', (object) => annotated(object, words));
+  };
+const setPolicy =
+  (policy: string) =>
+  ({ acts, path }: Done): void =>
+    edit(acts, path, 'person', (object) => annotated(object, { [ON_DELETE]: policy }));
+
+const DOES: Readonly<Record<Doing, (done: Done) => void>> = {
+  release: say('release', ({ uid }) => uid),
+  releaseNow: say('release', ({ uid }) => `${uid}/now`),
+  retry: say('retry', ({ uid, acts }) => `${uid}/${acts.ledger.now()}`),
+  approve: say('approve', ({ uid }) => uid),
+  retain: setPolicy('Retain'),
+  garble: setPolicy('Perhaps'),
+  strip: ({ acts, path }) => edit(acts, path, 'somebody', (object) => without(object)),
+  touch({ acts, path }) {
+    const touched = String(acts.ledger.now());
+    edit(acts, path, 'other controller', (object) => annotated(object, { touched }));
+  },
+  clear: retarget,
+  move: retarget,
+};
+
+function act(acts: ObjectActs, said: Said): void {
+  const path = pathOf(said.plan);
+  const uid = acts.ledger.world.server.get(path)?.metadata.uid;
+  if (uid !== undefined) DOES[said.doing]({ ...said, acts, path, uid });
+}
+
+/** The target is cleared, or becomes another thing of the same owner. */
+function retarget({ acts, plan, doing, rule, path, uid }: Done): void {
+  const { ledger } = acts;
+  const field = fieldOf(ledger, rule);
+  const name = doing === 'clear' ? undefined : `${thingOf(ledger, plan, rule)}-b`;
+  const hold = ledger.hold(uid, rule);
+  if (hold !== undefined) hold.isMoved = true;
+  if (name !== undefined && ledger.world.cloud.find(name) === undefined) {
+    const tags = { [OWNER_TAG]: uid, [NAME_TAG]: `${path.namespace}/${path.name}` };
+    ledger.world.cloud.create(name, uid, tags, 0);
+  }
+  edit(acts, path, 'owner', (object) => {
+    const before = Object.entries(object.status ?? {}).filter(([key]) => key !== field);
+    return { ...object, status: { ...Object.fromEntries(before), ...(name === undefined ? {} : { [field]: name }) } };
+  });
+}
