@@ -1,8 +1,9 @@
 /*
  * How vitest finds and runs the tests. Without servers: `unit`, and `slow` for files named `*.slow.test.ts`, which take more
- * than a few seconds (builds, sweeps of the simulation, mutants) and which only `npm test` runs. On servers: `e2e` shares one
- * API server (test/support/e2e-setup.ts starts it before the first file and stops it after the last) and runs file by file;
- * `waiting` is the same for files whose time goes by in the product's own waits, with an API server of its own.
+ * than a few seconds (builds, sweeps of the simulation, mutants) and which only `npm test` runs. On servers, three lanes of about
+ * the same length, each file by file over one API server of its own (test/support/e2e-setup.ts starts it before the first file and
+ * stops it after the last): `teardown` for bridge and functions at work, `waiting` for files whose time goes by in the product's
+ * own waits, `e2e` for all others.
  * Used by infra/test.ts and infra/check.ts, and directly by `vitest run <path>`.
  */
 import { defineConfig } from 'vitest/config';
@@ -10,6 +11,11 @@ import { TallyReporter } from './infra/tally-reporter.ts';
 
 /** End-to-end tests that mostly wait: for the minutes of a withdrawal, for leases, for the half minute before a label. */
 const WAITING = ['admission-condition', 'drain', 'drain-orders', 'leader', 'rules-withdrawal', 'strays'].map(
+  (name) => `test/e2e/${name}.test.ts`,
+);
+
+/** End-to-end tests of bridge and functions at work, and under fire. */
+const TEARDOWN = ['{bridge,fire,kill-points,handler,handlers}-*', 'dead-letters', 'local-stop'].map(
   (name) => `test/e2e/${name}.test.ts`,
 );
 
@@ -64,10 +70,11 @@ export default defineConfig({
           ...onServers,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          exclude: WAITING,
+          exclude: [...TEARDOWN, ...WAITING],
           sequence: { groupOrder: 1 },
         },
       },
+      { test: { ...onServers, name: 'teardown', include: TEARDOWN, sequence: { groupOrder: 4 } } },
       { test: { ...onServers, name: 'waiting', include: WAITING, sequence: { groupOrder: 2 } } },
     ],
   },

@@ -2,7 +2,7 @@
  * The brake of a rule: how many deletions may be requested within a window. Tokens are taken from the rule's status in
  * blocks of a tenth of the limit, guarded by its resourceVersion, before anything is sent, so that a crash wastes a block
  * at most and two leaders never exceed the limit together. What lapsed unused of the last block goes back with the write
- * that takes the next one. Called by publishing.ts, once per deletion (trap V21).
+ * that takes the next one, or when the process ends in order. Called by publishing.ts, once per deletion (trap V21).
  */
 import {
   blockKey,
@@ -33,6 +33,8 @@ type Asked = { readonly kind: 'taken' | 'conflict' } | { readonly kind: 'none'; 
 
 /** The block in hand. */
 interface Block extends Pick<Reservation, 'time' | 'size' | 'holder'> {
+  /** The name of its rule. */
+  readonly rule: string;
   left: number;
   /** Monotonic ms. */
   readonly takenAt: number;
@@ -78,6 +80,26 @@ export class Brakes {
     throw new Error(`taking from the budget of rule ${rule.name}: others were faster ${CONFLICTS_MAX} times`);
   }
 
+  /**
+   * Gives back what is left of each block in hand; called when nothing takes any more. Best effort: what is not given back
+   * counts as used until it lapses, which makes the brake tighter and never looser.
+   */
+  async giveBack(): Promise<void> {
+    const blocks = [...this.#blocks].filter(([, { left }]) => left > 0);
+    this.#blocks.clear();
+    await Promise.allSettled(blocks.map(async ([uid, block]) => await this.#giveBack(uid, block)));
+  }
+
+  async #giveBack(uid: string, block: Block): Promise<void> {
+    const object = await this.#cluster.get(rulePath(block.rule));
+    if (object === undefined || object.metadata.uid !== uid) return;
+    const at = { now: this.#clock.now(), monotonic: this.#clock.monotonic() };
+    const blocks = readBlocks(statusOf(object).budget, new Map(), at);
+    const status = { ...statusOf(object), budget: writeBlocks(withoutRest(blocks, block)) };
+    const operations = [...guards(object.metadata), { op: 'add' as const, path: '/status', value: status }];
+    await this.#cluster.patch(rulePath(block.rule), operations, 'status');
+  }
+
   /** Uses a token of the block in hand; undefined when there is none, otherwise when it lapses. */
   #use(uid: string): number | undefined {
     const block = this.#blocks.get(uid);
@@ -120,17 +142,14 @@ export class Brakes {
     const outcome = await this.#cluster.patch(rulePath(name), operations, 'status');
     if (outcome.kind !== 'patched') return { kind: 'conflict' };
     this.#meet(uid, kept);
-    this.#blocks.set(uid, { ...next, left: size, takenAt: at.monotonic });
+    this.#blocks.set(uid, { ...next, rule: name, left: size, takenAt: at.monotonic });
     return { kind: 'taken' };
   }
 
   /** Without the tokens of the last block that have lapsed: only who has given them out knows that nobody has one. */
   #withRestBack(uid: string, blocks: readonly Reservation[], now: number): readonly Reservation[] {
     const last = this.#blocks.get(uid);
-    if (last === undefined || now < last.takenAt + TOKEN_LIVES_MS) return blocks;
-    const index = blocks.findIndex((block) => blockKey(block) === blockKey(last) && block.size === last.size);
-    const used = last.size - last.left;
-    return blocks.flatMap((block, at) => (at !== index ? block : used === 0 ? [] : { ...block, size: used }));
+    return last === undefined || now < last.takenAt + TOKEN_LIVES_MS ? blocks : withoutRest(blocks, last);
   }
 
   #meet(uid: string, blocks: readonly Reservation[]): void {
@@ -147,4 +166,11 @@ export class Brakes {
       .padStart(10, '0');
     return this.#holder;
   }
+}
+
+/** Without the tokens of a block that nobody was given. */
+function withoutRest(blocks: readonly Reservation[], { left, ...given }: Block): readonly Reservation[] {
+  const index = blocks.findIndex((block) => blockKey(block) === blockKey(given) && block.size === given.size);
+  const used = given.size - left;
+  return blocks.flatMap((block, at) => (at !== index ? block : used === 0 ? [] : { ...block, size: used }));
 }

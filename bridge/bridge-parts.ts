@@ -48,6 +48,8 @@ export interface BridgeOptions {
   readonly rules: RuleBook;
   /** Whether the book is complete; where rules come from the API it fills after the start. */
   readonly areRulesKnown?: () => boolean;
+  /** Why the rules cannot be read, where that is not for a moment only. */
+  readonly rulesTrouble?: () => string | undefined;
   /** Kinds to watch also while no rule names them. */
   readonly listed?: { readonly kinds: readonly ListedKind[]; readonly port: Pick<Kinds, 'find'> };
   /** Whether this process has the rights that a rule needs; all have unless told. */
@@ -73,6 +75,7 @@ export interface Parts {
   readonly namespaces: Namespaces;
   readonly births: Births;
   readonly serving: Serving;
+  readonly brakes: Brakes;
 }
 
 /** Puts the parts together. */
@@ -110,7 +113,7 @@ export function assemble(options: BridgeOptions): Parts {
   const seen = { clock, pendings, finished, claims, strays, ...newcomers };
   const intake = new Intake({ ...seen, metrics, rulesOf, isMatched, add });
   const watches = new Watches({ cluster, clock, random, sink: intake, metrics, log });
-  return { pendings, work, claiming, claims, intake, strays, watches, namespaces, ...newcomers };
+  return { pendings, work, claiming, claims, intake, strays, watches, namespaces, ...newcomers, brakes: reach.brakes };
 }
 
 function straysOf({ rules, lease }: BridgeOptions, reach: Reach, add: (key: string) => void) {
@@ -120,6 +123,7 @@ function straysOf({ rules, lease }: BridgeOptions, reach: Reach, add: (key: stri
   const strays = new Strays({
     ...{ clock, hasRule, areRulesKnown },
     release: (object, rule) => strayActs.release(object, rule),
+    misread: (object, rule, faults) => strayActs.misread(object, rule, faults),
     tell: (count) => strayActs.tell(count),
   });
   return { strays, strayActs };
@@ -138,6 +142,7 @@ function reachOf(options: BridgeOptions, memory: Pick<Reach, 'pendings' | 'finis
     reporter: createReporter({ clock, cluster, log, metrics, labelOf }),
     ruleOf: (name, kind) => rules.namedFor(name, kind),
     areRulesKnown: () => options.areRulesKnown?.() ?? true,
+    rulesTrouble: () => options.rulesTrouble?.(),
     whyNotAccepted: (name, kind) => rules.whyNotAccepted(name, kind),
     labelOf,
     queueOf: (handler) => handlers[handler]?.queueUrl,

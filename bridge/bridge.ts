@@ -8,7 +8,7 @@ import { followRules } from './following.ts';
 import { handleResults, type InboxOptions } from './inbox.ts';
 import { kindName } from './kind-key.ts';
 import type { Pending } from './pending.ts';
-import type { Consumption, ObjectMeta } from './ports.ts';
+import type { Consumption, KindRef, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { Serving } from './serving.ts';
 import type { StrayCount } from './strays.ts';
@@ -27,6 +27,8 @@ export interface Bridge {
   unclaimed(): ReadonlyMap<string, number>;
   /** Live objects with an entry whose rule is not there. */
   strays(): readonly StrayCount[];
+  /** The name of an entry's rule in metrics: that of a rule that is there, or a word for all others. */
+  labelOf(name: string, kind: KindRef): string;
   /** Whether a rule's kind is being watched and was listed. */
   isWatching(rule: string): boolean;
   /** What new objects showed of their entries at birth. */
@@ -42,7 +44,7 @@ export interface Bridge {
 /** Starts the bridge. */
 export function startBridge(options: BridgeOptions): Bridge {
   const parts = assemble(options);
-  const { pendings, intake, claims, claiming, strays, watches, namespaces, work, births, serving } = parts;
+  const { pendings, intake, claims, claiming, strays, watches, namespaces, work, births, serving, brakes } = parts;
   const { rules } = options;
   const areRulesKnown = () => options.areRulesKnown?.() ?? true;
   const following = followRules(options, parts);
@@ -54,6 +56,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     pendings: () => [...pendings.values()],
     unclaimed: () => claims.waiting(),
     strays: () => strays.counts(),
+    labelOf: (name, kind) => rules.labelOf(name, kind),
     isWatching(name) {
       const rule = rules.named(name);
       return rule !== undefined && intake.isReady([rule.match]);
@@ -67,7 +70,7 @@ export function startBridge(options: BridgeOptions): Bridge {
       await Promise.all([following.stop(), watches.stop(), namespaces.stop()]);
       await Promise.all([work.stop(), claiming.stop()]);
       for (const pending of pendings.values()) for (const settle of pending.settles.splice(0)) settle(false);
-      await inbox.stop();
+      await Promise.all([inbox.stop(), brakes.giveBack()]);
     },
   };
 }
@@ -82,7 +85,7 @@ function whyNotReady(options: BridgeOptions, { intake, namespaces }: Parts): rea
     ({ name, notAccepted, match }) => notAccepted === undefined && isPermitted(name) && !intake.isReady([match]),
   );
   return [
-    ...(areRulesKnown() ? [] : ['the rules are not all known yet']),
+    ...(areRulesKnown() ? [] : [options.rulesTrouble?.() ?? 'the rules are not all known yet']),
     ...(namespaces.isReady ? [] : ['the labels of namespaces are not known yet']),
     ...unwatched.map(({ name, match }) => `rule ${name}: ${kindName(match)} is not being watched`),
   ];

@@ -1,10 +1,10 @@
 /*
- * Which kinds are watched: those that rules name, those in which something is pending, and, once the rules are known, those
- * that the configuration lists, in which nothing but strays can be. Begun by bridge.ts; follows every change of the rules.
+ * Which kinds are watched: those that rules name, those in which something is pending, and, once the rules are known or known
+ * to be unreadable, those that the configuration lists. Begun by bridge.ts; follows every change of the rules.
  */
 import type { BridgeOptions, Parts } from './bridge-parts.ts';
 import { ListedKinds } from './listed-kinds.ts';
-import type { KindRef } from './ports.ts';
+import type { Clock, KindRef } from './ports.ts';
 
 const KNOWN_POLL_MS = 100;
 const NOWHERE = { find: async () => undefined };
@@ -42,10 +42,7 @@ export function followRules(options: BridgeOptions, parts: Parts): Following {
       work.add(pending.key);
     }
   });
-  const cancel = whenKnown(options, () => {
-    for (const kind of strays.takeUnjudged()) watches.relist(kind);
-    listedKinds.start();
-  });
+  const cancel = beginListed(options, parts, listedKinds);
   return {
     async stop() {
       cancel();
@@ -54,17 +51,37 @@ export function followRules(options: BridgeOptions, parts: Parts): Following {
   };
 }
 
-/** In whichever version a kind is needed, it is not watched in another: its objects would be strays to that one. */
+/** Watches the listed kinds once it is known what the rules are, or that they cannot be read; returns what cancels that. */
+function beginListed(options: BridgeOptions, { strays, watches }: Parts, listedKinds: ListedKinds): () => void {
+  const { clock, rulesTrouble } = options;
+  const areRulesKnown = () => options.areRulesKnown?.() ?? true;
+  const cancels = [
+    when(clock, areRulesKnown, () => {
+      for (const kind of strays.takeUnjudged()) watches.relist(kind);
+    }),
+    // Where the rules cannot be read, what is pending has to be seen all the same: nothing else would tell of it (P7).
+    when(
+      clock,
+      () => areRulesKnown() || rulesTrouble?.() !== undefined,
+      () => listedKinds.start(),
+    ),
+  ];
+  return () => {
+    for (const cancel of cancels) cancel();
+  };
+}
+
+/** In whichever version a kind is needed, it is not watched in another as well: that would show every object twice. */
 function withListed(needed: readonly KindRef[], listed: readonly KindRef[]): readonly KindRef[] {
   const areNeeded = new Set(needed.map(resourceOf));
   return [...needed, ...listed.filter((kind) => !areNeeded.has(resourceOf(kind)))];
 }
 
-/** Runs once the rules are known; returns what cancels that. */
-function whenKnown({ areRulesKnown, clock }: BridgeOptions, then: () => void): () => void {
+/** Runs once something is so; returns what cancels that. */
+function when(clock: Pick<Clock, 'after'>, isSo: () => boolean, then: () => void): () => void {
   let cancel = () => {};
   const look = () => {
-    if (areRulesKnown?.() ?? true) then();
+    if (isSo()) then();
     else cancel = clock.after(KNOWN_POLL_MS, look);
   };
   look();

@@ -146,8 +146,9 @@ async function deliver(
   count(options, disposition, true);
   // What a later decision depends on has to be on the object before the message is gone (P5).
   const hasBegun = pending.seen.some(({ started }) => started);
-  pending.owesRecord ||= disposition === 'Refused' || (rule.whenAbsent === 'Hold' && hasBegun && !hadBegun);
-  if (disposition === 'Stale' && !pending.owesRecord) {
+  pending.owesRefusal ||= disposition === 'Refused';
+  pending.owesRecord ||= rule.whenAbsent === 'Hold' && hasBegun && !hadBegun;
+  if (disposition === 'Stale' && !pending.owesRecord && !pending.owesRefusal) {
     // Requests expire when newer ones are out: what such an answer says about the queue has to be told all the same.
     if (isTooSlow(pending.answered)) options.add(pending.key);
     return true;

@@ -53,6 +53,8 @@ interface KindState {
 export class Intake implements Sink {
   readonly #options: IntakeOptions;
   readonly #kinds = new Map<string, KindState>();
+  /** By uid, the names of unknown rules under which an object is pending: nothing else leads from the object to them. */
+  readonly #strangers = new Map<string, Set<string>>();
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -87,6 +89,7 @@ export class Intake implements Sink {
   deleted(kind: KindRef, meta: ObjectMeta): void {
     this.#options.strays.off(kind, meta);
     for (const rule of this.#rulesWithMemory(kind, meta)) this.#off(pendingKey(meta.uid, rule));
+    this.#strangers.delete(meta.uid);
   }
 
   synced(kind: KindRef): void {
@@ -98,6 +101,7 @@ export class Intake implements Sink {
     this.#options.strays.synced(kind);
     this.#options.finished.seenAll((other) => kindKey(other) === kindKey(kind));
     if (shown === undefined) return;
+    for (const [uid, names] of this.#strangers) this.#forgetStrangers(uid, names);
     for (const [key, pending] of this.#options.pendings) {
       if (kindKey(pending.kind) === kindKey(kind) && !shown.has(key)) this.#doubt(key);
     }
@@ -149,7 +153,16 @@ export class Intake implements Sink {
     for (const rule of [...holding.filter((name) => known.has(name)), ...strangers]) this.#holding(kind, meta, rule);
     // Of what it carries nothing can be off; there may be tens of thousands of entries.
     const carried = new Set(holding);
-    for (const rule of known) if (!carried.has(rule)) this.#off(pendingKey(meta.uid, rule));
+    const followed = this.#strangers.get(meta.uid) ?? new Set();
+    for (const rule of new Set([...known, ...followed])) if (!carried.has(rule)) this.#off(pendingKey(meta.uid, rule));
+    for (const rule of strangers) if (this.#options.pendings.has(pendingKey(meta.uid, rule))) followed.add(rule);
+    if (followed.size > 0) this.#strangers.set(meta.uid, followed);
+    this.#forgetStrangers(meta.uid, followed);
+  }
+
+  #forgetStrangers(uid: string, names: Set<string>): void {
+    for (const name of names) if (!this.#options.pendings.has(pendingKey(uid, name))) names.delete(name);
+    if (names.size === 0) this.#strangers.delete(uid);
   }
 
   #holding(kind: KindRef, meta: ObjectMeta, rule: string): void {
@@ -194,7 +207,8 @@ export class Intake implements Sink {
 
   /** Rules by whose name this object may be in memory: those of its kind, and those whose entries it carries. */
   #rulesWithMemory(kind: KindRef, meta: ObjectMeta): ReadonlySet<string> {
-    return new Set([...this.#options.rulesOf(kind).map(({ name }) => name), ...rulesHolding(meta)]);
+    const followed = this.#strangers.get(meta.uid) ?? [];
+    return new Set([...this.#options.rulesOf(kind).map(({ name }) => name), ...rulesHolding(meta), ...followed]);
   }
 
   #stateOf(kind: KindRef): KindState {

@@ -85,6 +85,7 @@ function lead({ config, log, metrics, running, queueHealth }: Process, leadershi
     ...{ ...common, rules },
     queue: createSqsQueue({ ...config.queues, clock, metrics, log, health: queueHealth }),
     areRulesKnown: () => config.rules !== undefined || running.keeper?.isReady() === true,
+    rulesTrouble: () => running.keeper?.trouble,
     isPermitted: (name) => running.keeper?.isPermitted(name) !== false,
     listed: { kinds: config.kinds, port: kinds },
     clusterId: { uid, name: config.cluster?.name },

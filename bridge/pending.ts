@@ -63,6 +63,8 @@ export interface Pending {
   retryHandled: string | undefined;
   /** A retry or a second target is in memory only; nothing is sent before it is written down. */
   owesRecord: boolean;
+  /** A refusal is in memory only: written down before its result goes, unless the API server takes no record of the object. */
+  owesRefusal: boolean;
   /** The record on the object has been read into this memory. */
   recalled: boolean;
   /** When the record was last written, in ms since the epoch. */
@@ -129,6 +131,7 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
     retries: 0,
     retryHandled: undefined,
     owesRecord: false,
+    owesRefusal: false,
     recalled: false,
     recordedAt: undefined,
     told: new Map(),

@@ -18,6 +18,7 @@ import { trimmed } from './wire.ts';
 
 const ROUNDS_MAX = 6;
 const UNKNOWN_AGAIN_MS = 1_000;
+const TROUBLE_AGAIN_MS = 10_000;
 
 /**
  * Runs over one pending deletion.
@@ -46,8 +47,9 @@ export async function reconcile(reach: Reach, key: string): Promise<number | und
 async function runOnce(reach: Reach, pending: Pending, taken: Settle[]): Promise<Step> {
   const rule = reach.ruleOf(pending.rule, pending.kind);
   // While the rules are still being read, one that has not been seen is not one that is not there.
-  if (rule === undefined && !reach.areRulesKnown())
-    return { kind: 'done', wakeAt: reach.clock.now() + UNKNOWN_AGAIN_MS };
+  const isUnknown = rule === undefined && !reach.areRulesKnown();
+  const trouble = isUnknown ? reach.rulesTrouble() : undefined;
+  if (isUnknown && trouble === undefined) return { kind: 'done', wakeAt: reach.clock.now() + UNKNOWN_AGAIN_MS };
   const facts = currentFacts(pending, rule) ?? (await read(reach, pending, rule));
   if (facts === undefined) return { kind: 'done' };
   // The watch was faster than the GET: what was read is not what is there.
@@ -57,14 +59,18 @@ async function runOnce(reach: Reach, pending: Pending, taken: Settle[]): Promise
   const run: Run = { reach, pending, facts, rule, hasResults: taken.length > 0 };
   hearWords(run);
   const decision = decide(
-    observe(pending, facts, { rule, neverAccepted: reach.whyNotAccepted(pending.rule, pending.kind) }),
+    observe(pending, facts, { rule, neverAccepted: trouble ?? reach.whyNotAccepted(pending.rule, pending.kind) }),
     reach.clock.now(),
   );
   if (decision.act === 'publish' && reach.clock.monotonic() - facts.readAt >= FRESH_MS) {
     pending.facts = undefined;
     return { kind: 'again' };
   }
-  return await act(run, decision);
+  const step = await act(run, decision);
+  // Nothing tells when the rules can be read again.
+  return trouble === undefined || step.kind === 'again'
+    ? step
+    : { kind: 'done', wakeAt: reach.clock.now() + TROUBLE_AGAIN_MS };
 }
 
 async function act(run: Run, decision: Decision): Promise<Step> {

@@ -14,6 +14,7 @@ import type { RuleBook } from './rule-book.ts';
 import { type EnforcingOptions, enforce, policyProbe, REJUDGE_MS } from './rule-enforcing.ts';
 import { type Judgement, judgeRule } from './rule-judge.ts';
 import { STATUS_EVERY_MS, type Written } from './rule-status.ts';
+import { RulesSight } from './rules-sight.ts';
 import type { Serving } from './serving.ts';
 import { rulePath, TEARDOWN_RULES, versionOf } from './teardown-rules.ts';
 import { sayUnjudged } from './unjudged.ts';
@@ -52,6 +53,8 @@ export interface RuleKeeper {
   isReady(): boolean;
   /** Whether a rule's verbs were all there when it was judged last. */
   isPermitted(rule: string): boolean;
+  /** Why the rules cannot be read, where that is not for a moment only; undefined while they can. */
+  readonly trouble: string | undefined;
   stop(): Promise<void>;
 }
 
@@ -80,6 +83,7 @@ class Keeper implements RuleKeeper {
   readonly #told = new Map<string, string>();
   readonly #written = new Map<string, Written>();
   readonly #isPolicyServed: EnforcingOptions['isPolicyServed'];
+  readonly #sight: RulesSight;
   #isSynced = false;
   #shown: Set<string> | undefined;
   #cancel = () => {};
@@ -87,6 +91,7 @@ class Keeper implements RuleKeeper {
   constructor(options: RuleKeeperOptions) {
     const { cluster, clock, random, metrics, log } = options;
     this.#options = options;
+    this.#sight = new RulesSight(options);
     this.#isPolicyServed = policyProbe(options);
     this.#work = new WorkQueue({
       clock,
@@ -112,6 +117,10 @@ class Keeper implements RuleKeeper {
     return (this.#judged.get(rule)?.judgement.lacking ?? []).length === 0;
   }
 
+  get trouble(): string | undefined {
+    return this.#sight.trouble;
+  }
+
   async stop(): Promise<void> {
     this.#cancel();
     await this.#watcher.stop();
@@ -131,12 +140,13 @@ class Keeper implements RuleKeeper {
       deleted: (_kind, { name }) => this.#work.add(name),
       synced: () => {
         this.#isSynced = true;
+        this.#sight.clear();
         // What a list lacks may be gone; the run finds out by a GET.
         for (const { name } of this.#options.book.rules) if (this.#shown?.has(name) === false) this.#work.add(name);
         this.#shown = undefined;
       },
-      blind: () => {},
-      resumed: () => {},
+      blind: (_kind, cause) => this.#sight.blind(cause),
+      resumed: () => this.#sight.clear(),
     };
   }
 

@@ -31,6 +31,8 @@ export interface Reach {
   ruleOf(name: string, kind: KindRef): Rule | undefined;
   /** Whether the rules are known: before that nobody can say that one is not there. */
   areRulesKnown(): boolean;
+  /** Why the rules cannot be read, where that is not for a moment only. */
+  rulesTrouble(): string | undefined;
   /** Why a rule that exists for this kind was never accepted. */
   whyNotAccepted(name: string, kind: KindRef): string | undefined;
   /** The name of an entry's rule in metrics: that of a rule that is there, or a word for all others. */

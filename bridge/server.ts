@@ -23,10 +23,11 @@ export interface ServerOptions {
 }
 
 /** What there is to measure before the bridge has begun. */
-const NOTHING: Pick<Bridge, 'pendings' | 'unclaimed' | 'strays'> = {
+const NOTHING: Pick<Bridge, 'pendings' | 'unclaimed' | 'strays' | 'labelOf'> = {
   pendings: () => [],
   unclaimed: () => new Map(),
   strays: () => [],
+  labelOf: (name) => name,
 };
 
 /** A running server; `port` is the one it got. */
@@ -46,8 +47,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   });
   app.get('/metrics', async (_request, reply) => {
     metrics.leader.set(options.isLeader() ? 1 : 0);
-    const { pendings, unclaimed, strays } = bridge() ?? NOTHING;
-    measure({ pendings: pendings(), unclaimed: unclaimed(), strays: strays() }, metrics, clock.now());
+    const { pendings, unclaimed, strays, labelOf } = bridge() ?? NOTHING;
+    measure({ pendings: pendings(), unclaimed: unclaimed(), strays: strays(), labelOf }, metrics, clock.now());
     return await reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });
   await app.listen({ host, port });

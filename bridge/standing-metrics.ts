@@ -4,6 +4,7 @@
  */
 import type { Metrics } from './metrics.ts';
 import { beganAt, type Pending } from './pending.ts';
+import type { KindRef } from './ports.ts';
 import type { StrayCount } from './strays.ts';
 
 /** What is measured. */
@@ -12,10 +13,12 @@ export interface Measured {
   /** By rule, how many live objects wait for a change of their entries. */
   readonly unclaimed: ReadonlyMap<string, number>;
   readonly strays: readonly StrayCount[];
+  /** The name of an entry's rule in metrics: that of a rule that is there, or a word for all others. */
+  labelOf(name: string, kind: KindRef): string;
 }
 
 /** Sets the gauges from the deletions in hand; `now` in ms since the epoch. */
-export function measure({ pendings, unclaimed, strays }: Measured, metrics: Metrics, now: number): void {
+export function measure({ pendings, unclaimed, strays, labelOf }: Measured, metrics: Metrics, now: number): void {
   const gauges = [metrics.pending, metrics.held, metrics.oldestPending, metrics.unclaimed, metrics.strays];
   for (const gauge of gauges) gauge.reset();
   for (const { rule, kind, count } of strays) {
@@ -24,7 +27,8 @@ export function measure({ pendings, unclaimed, strays }: Measured, metrics: Metr
   for (const [rule, count] of unclaimed) metrics.unclaimed.set({ rule }, count);
   const oldest = new Map<string, number>();
   for (const pending of pendings) {
-    const { rule, standing } = pending;
+    const { standing } = pending;
+    const rule = labelOf(pending.rule, pending.kind);
     metrics.pending.inc({ rule });
     if (standing?.phase === 'Held') metrics.held.inc({ rule, reason: standing.reason });
     const seconds = Math.max(0, (now - beganAt(pending)) / 1000);

@@ -34,13 +34,14 @@ export async function stand(run: Run, decision: Standstill): Promise<Step> {
   const written = readRecordOfAnyRule(pending.meta, pending.rule);
   // Once it is on the object, how it goes on changing can wait for its minute.
   const mustBeWritten = isOwed || (decision.reason === 'TargetChanged' && written?.reason !== 'TargetChanged');
-  const dueAt = mustBeWritten ? now : recordDueAt(pending, standing, now);
+  const dueAt = mustBeWritten || pending.owesRefusal ? now : recordDueAt(pending, standing, now);
   if (dueAt <= now) {
     await recordIfNew(run, standing, decision.wakeAt).catch((error: unknown) => {
       if (mustBeWritten || !(error instanceof Unrecordable)) throw error;
-      // It is told elsewhere, and tried again as any record; nothing else depends on it.
+      // It is told elsewhere, and tried again as any record; nothing else depends on it: what was refused is refused again.
       pending.standing = error.standing;
       pending.recordedAt = now;
+      pending.owesRefusal = false;
     });
   }
   const wakes = [decision.wakeAt, dueAt > now ? dueAt : undefined].filter((at) => at !== undefined);
@@ -67,6 +68,7 @@ export async function record(run: Run, standing: Standing, next?: number): Promi
   advance(pending, trimmed(outcome.meta));
   pending.recordedAt = reach.clock.now();
   pending.owesRecord = false;
+  pending.owesRefusal = false;
 }
 
 /** The API server refuses the record of an object that has not moved, as where its annotations are full. */

@@ -9,11 +9,13 @@ import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { wordCommand } from './next-command.ts';
 import type { Cluster, KindRef, KubeObject, Lease, ObjectPath } from './ports.ts';
-import type { Reporter } from './reporter.ts';
+import type { Reporter, Telling } from './reporter.ts';
 import type { StrayCount, StrayObject } from './strays.ts';
 import { RELEASE_PREFIX, releaseWord } from './words.ts';
 
 const STRAY_PREFIX = 'stray:';
+/** Words that are known to have been told of; of older ones a repetition is told again. */
+const MISREAD_MAX = 1_000;
 
 /** What acting needs. */
 export interface StrayActsOptions {
@@ -43,6 +45,7 @@ export function isStrayKey(key: string): boolean {
 export class StrayActs {
   readonly #options: StrayActsOptions;
   readonly #asked = new Map<string, Asked>();
+  readonly #misread = new Set<string>();
 
   constructor(options: StrayActsOptions) {
     this.#options = options;
@@ -53,6 +56,20 @@ export class StrayActs {
     const key = `${STRAY_PREFIX}${object.uid}/${rule}`;
     this.#asked.set(key, { object, rule });
     this.#options.add(key);
+  }
+
+  /** Tells once of a word that was meant for another object, or mistyped: whoever wrote it waits. */
+  misread(object: StrayObject, rule: string, faults: readonly string[]): void {
+    const message = `${rule}: not understood: ${faults.join('; ')}`;
+    const key = `${object.uid} ${message}`;
+    if (!this.#options.lease.holds() || this.#misread.has(key)) return;
+    this.#misread.add(key);
+    const [oldest] = this.#misread;
+    if (oldest !== undefined && this.#misread.size > MISREAD_MAX) this.#misread.delete(oldest);
+    const { kind, namespace, name, uid } = object;
+    const reason = 'WordNotUnderstood';
+    this.#options.log.warn({ rule, resource: kind.resource, namespace, name, uid, reason }, message);
+    void this.#tellOn(object, rule, { reason, message });
   }
 
   /** Releases one, if that is still so: the object is read anew. Throws to be tried again with back-off. */
@@ -85,7 +102,7 @@ export class StrayActs {
     const message = `${rule}: NoRule: ${count} live ${kind.resource} carry ${carried}, and no rule of that name is for them; they are held once they are deleted. Restore the rule${next}`;
     const names = examples.map(({ namespace, name }) => [namespace, name].filter(Boolean).join('/'));
     this.#options.log.warn({ rule, ...kind, count, examples: names, reason: 'NoRule' }, message);
-    if (first !== undefined) void this.#tellOn(first, rule, message);
+    if (first !== undefined) void this.#tellOn(first, rule, { reason: 'NoRule', message });
   }
 
   /** Judged by the object and the rules as they are now; what is being deleted is decided on as any pending object. */
@@ -112,14 +129,14 @@ export class StrayActs {
   }
 
   /** Best effort: the log and the metric have said it. */
-  async #tellOn(seen: StrayObject, rule: string, message: string): Promise<void> {
+  async #tellOn(seen: StrayObject, rule: string, told: Pick<Telling, 'reason' | 'message'>): Promise<void> {
     const { cluster, log, reporter } = this.#options;
     try {
       const object = await cluster.get(pathOf(seen));
       if (object === undefined || object.metadata.uid !== seen.uid) return;
       await reporter.record(
         { rule, kind: seen.kind, meta: object.metadata, facts: { object, evaluation: undefined } },
-        { type: 'Warning', reason: 'NoRule', action: 'Watch', message },
+        { type: 'Warning', action: 'Watch', ...told },
       );
     } catch (error) {
       log.debug({ rule, err: explain(error) }, 'reading a stray to tell of it: given up');

@@ -7,7 +7,7 @@
 import { kindKey } from './kind-key.ts';
 import type { Clock, KindRef, ObjectMeta } from './ports.ts';
 import { ENTRY_PREFIX } from './rule-facts.ts';
-import { releaseWord } from './words.ts';
+import { releaseWord, unreadWords } from './words.ts';
 
 /** A rule of which nothing is seen may be about to be read: strays are told when they have been some for so long. */
 export const TELL_AFTER_MS = 30_000;
@@ -46,6 +46,8 @@ export interface StraysOptions {
   hasRule(name: string, kind: KindRef): boolean;
   /** A person's word to take the entry off stands on the object. */
   release(object: StrayObject, rule: string): void;
+  /** A word stands on the object that says nothing there; `faults` say what was expected. */
+  misread(object: StrayObject, rule: string, faults: readonly string[]): void;
   tell(strays: StrayCount): void;
 }
 
@@ -114,7 +116,11 @@ export class Strays {
     const { name, namespace, uid } = meta;
     const object = { kind, name, namespace, uid };
     this.#put(state, object, names);
-    for (const one of names) if (releaseWord(meta, one) !== 'none') this.#options.release(object, one);
+    for (const one of names) {
+      if (releaseWord(meta, one) !== 'none') this.#options.release(object, one);
+      const faults = unreadWords(meta, one);
+      if (faults.length > 0) this.#options.misread(object, one, faults);
+    }
   }
 
   /** An object that is not live any more. */

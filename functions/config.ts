@@ -113,7 +113,7 @@ export interface Configured {
   readonly name: string;
   /** Options of the handler that the configuration may allow. */
   readonly dangerous: readonly string[];
-  readonly schemas: { readonly settings: z.ZodMiniType };
+  readonly schemas: { readonly settings: z.core.$ZodType };
 }
 
 /**
@@ -127,7 +127,7 @@ export function readConfig({ name, dangerous, schemas }: Configured, environment
     const options = (allow.options ?? []).flatMap((option, index) =>
       dangerous.includes(option) ? [] : [`allow.options.${index}: ${handler} has no such option, only ${known}`],
     );
-    const own = schemas.settings.safeParse(settings, { error: faultOf });
+    const own = z.safeParse(schemas.settings, settings, { error: faultOf });
     return own.success ? options : [...options, ...complaints(own.error, 'settings')];
   });
 }

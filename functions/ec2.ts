@@ -15,7 +15,7 @@ import type { Answer } from './calls.ts';
 import type { Allow } from './config.ts';
 import { isNameAllowed } from './guards.ts';
 import { type Permission, refused, type TeardownContext } from './handler.ts';
-import { KEEP_TAG, MARK_TAG, markOf, type OwnershipVerdict } from './ownership.ts';
+import { MARK_TAG, markOf, notKept, type OwnershipVerdict } from './ownership.ts';
 import { arnPartition } from './places.ts';
 
 /** A run of any handler of something in EC2. */
@@ -81,9 +81,6 @@ export function ec2Arns({ accounts, regions, names }: Allow, kind: Ec2Kind): rea
   );
 }
 
-/** The keep tag binds even if the code were wrong. */
-export const notKept = () => ({ Null: { [`aws:ResourceTag/${KEEP_TAG}`]: 'true' } });
-
 /** The permission for one action on what the allow-list names, unless it carries the keep tag. */
 export function permit(action: string, kind: Ec2Kind): Permission {
   return { actions: [`ec2:${action}`], resources: (allow) => ec2Arns(allow, kind), condition: notKept };
@@ -95,8 +92,8 @@ export function onlyFor(option: string, { resources, ...permission }: Permission
 }
 
 /** The permission to mark things of a kind: that one tag, and no other. */
-export function markPermission(kind: Ec2Kind): Permission {
-  const condition = () => ({ ...notKept(), 'ForAllValues:StringEquals': { 'aws:TagKeys': [MARK_TAG] } });
+export function markPermission(kind: Ec2Kind, tag = MARK_TAG): Permission {
+  const condition = () => ({ ...notKept(), 'ForAllValues:StringEquals': { 'aws:TagKeys': [tag] } });
   return { ...permit('CreateTags', kind), condition };
 }
 

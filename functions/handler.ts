@@ -17,9 +17,12 @@ import { complaints, handlerName } from '../bridge/contract.ts';
 import type { ErrorTable } from './aws-errors.ts';
 import type { Calls } from './calls.ts';
 import type { Allow } from './config.ts';
-import type { Clock, Log } from './ports.ts';
+import type { Clock, Log, Random } from './ports.ts';
 
 export { gone, pending, refused } from './outcomes.ts';
+
+/** A schema of Zod 4, of `zod` or of `zod/mini`; the latter keeps a function small. */
+export type Schema<T = unknown> = z.core.$ZodType<T>;
 
 /** Conditions of an IAM statement: operator, then key, then value or values. */
 export type Conditions = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
@@ -94,10 +97,11 @@ export interface RunContext {
   readonly region: string;
   readonly allow: Allow;
   /** What the function's configuration says for this handler alone, read by the schema that it declares. */
-  readonly settings: <S>(schema: z.ZodMiniType<S>) => S;
+  readonly settings: <S>(schema: Schema<S>) => S;
   /** Aborts at the end of the time budget, or a minute before the request expires. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   /** The only way to the outside: checks the signal and the proof of ownership, bounds and classifies each call. */
   readonly calls: Calls;
@@ -121,11 +125,11 @@ export interface HandlerDefinition<T, O, C> {
   /** RFC 1123 label of at most 40 characters; names the queue, the role and the function. */
   readonly name: string;
   readonly version: string;
-  readonly target: z.ZodMiniType<T>;
+  readonly target: Schema<T>;
   /** A closed schema (`z.strictObject`): an unknown option is refused, not ignored. */
-  readonly options: z.ZodMiniType<O>;
+  readonly options: Schema<O>;
   /** A closed schema of what this handler alone needs in the function's configuration; without it nothing may be there. */
-  readonly settings?: z.ZodMiniType;
+  readonly settings?: Schema;
   readonly permissions: readonly Permission[];
   readonly limits?: Partial<Limits>;
   /** Options that, once set, need the word of the function's own configuration (`allow.options`) as well. */
@@ -175,7 +179,7 @@ export interface Handler {
   readonly service: string;
   /** Options that need the word of the function's configuration, too. */
   readonly dangerous: readonly string[];
-  readonly schemas: { readonly [part in 'target' | 'options' | 'settings']: z.ZodMiniType };
+  readonly schemas: { readonly [part in 'target' | 'options' | 'settings']: Schema };
   readonly prepare: (target: Target, options: Options) => PreparedTeardown | Unprepared;
 }
 
@@ -200,9 +204,9 @@ export function defineHandler<T, O, C>(definition: HandlerDefinition<T, O, C>): 
   return {
     ...{ name, version, service, permissions, limits, errors, dangerous, crossAccount, absence, schemas },
     prepare(rawTarget, rawOptions) {
-      const target = definition.target.safeParse(rawTarget);
+      const target = z.safeParse(definition.target, rawTarget);
       if (!target.success) return unprepared('InvalidTarget', complaints(target.error, 'target'));
-      const options = definition.options.safeParse(rawOptions);
+      const options = z.safeParse(definition.options, rawOptions);
       if (!options.success) return unprepared('InvalidOptions', complaints(options.error, 'options'));
       const run = (context: RunContext) =>
         definition.teardown({

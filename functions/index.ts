@@ -22,6 +22,7 @@ export {
   type RequestFacts,
   type RunContext,
   refused,
+  type Schema,
   type TeardownContext,
 } from './handler.ts';
 export {
@@ -37,3 +38,4 @@ export {
 } from './ownership.ts';
 export { accountSchema, arnPartition, regionSchema } from './places.ts';
 export { type Clock, type Log, type LogFields, pause, type Random } from './ports.ts';
+export { type ServiceAnswer, ServiceError } from './service-error.ts';

@@ -11,7 +11,7 @@ const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LEVELS)[number];
 
 /** CloudWatch namespace of the counters. */
-const METRICS_NAMESPACE = 'FinalizerBridge';
+export const METRICS_NAMESPACE = 'FinalizerBridge';
 const CAUSES_MAX = 5;
 
 /** What a log is made of. */

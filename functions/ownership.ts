@@ -7,6 +7,9 @@ import { CLOCK_SKEW_MS, type ObjectRef, type Ownership } from '../bridge/contrac
 /** A resource that carries this tag, whatever its value, is never deleted. */
 export const KEEP_TAG = 'finalizer-bridge.dev/keep';
 
+/** The condition of IAM under which an action is only allowed on what does not carry it: it binds even if code were wrong. */
+export const notKept = () => ({ Null: { [`aws:ResourceTag/${KEEP_TAG}`]: 'true' } });
+
 /** The mark that a deletion puts on what it has begun to take down; see `markOf`. */
 export const MARK_TAG = 'finalizer-bridge.dev/deletion';
 

@@ -2,6 +2,7 @@
  * One teardown under its time budget: context, abort signal, the call, and an outcome whatever happens.
  * Called by dispatch.ts once the guards let a request through. Anything thrown ends as `pending`, never as `gone`.
  */
+import * as z from 'zod/mini';
 import { CLOCK_SKEW_MS, type Outcome, outcomeSchema, type Request } from '../bridge/contract.ts';
 import { CallFailed, createCalls, type Observe, OutOfTime } from './calls.ts';
 import type { Allow } from './config.ts';
@@ -96,9 +97,9 @@ export function createRunContext(
   return {
     request: { id, traceparent, cluster, rule, attempt, targetDigest, ruleDigest, expires, object },
     calls: createCalls({ signal, ownership, errors: handler.errors, clock, random, log, observe }),
-    settings: (schema) => schema.parse(settings),
+    settings: (schema) => z.parse(schema, settings),
     inSeconds: (seconds) => new Date(clock.now() + seconds * 1000).toISOString(),
-    ...{ ownership, account, region, allow, signal, clock, log, aws, progress },
+    ...{ ownership, account, region, allow, signal, clock, random, log, aws, progress },
   };
 }
 

@@ -1,7 +1,8 @@
 /*
  * The conformance suite that every handler gets by being registered, as `finalizer-bridge/testing`: the contract of
- * handler.ts as runnable checks. Free of any test framework: a list of titles and functions that throw.
- * A harness puts targets in place for it, on an emulator or the real service.
+ * handler.ts as runnable checks. Free of any test framework: a list of titles and functions that throw. A harness puts
+ * targets in place for it, on an emulator or the real service. Beside it what tests of a handler need: one run, requests,
+ * time, a log.
  */
 import assert from 'node:assert/strict';
 import type { Options, Ownership, Target } from '../bridge/contract.ts';
@@ -9,6 +10,11 @@ import type { Observe } from './calls.ts';
 import type { AwsClientInput, Handler } from './handler.ts';
 import type { Clock } from './ports.ts';
 import { runAborting, runOnce, runToEnd, type Subject } from './testing/runs.ts';
+
+export { type ManualClock, manualClock, systemClock } from './testing/clock.ts';
+export { type MemoryLog, memoryLog } from './testing/log.ts';
+export { type Delivery, lambdaEvent, requestFor, type TestRequest } from './testing/requests.ts';
+export { type Answers, clientsFor, type Trial, type Tried, tryTeardown } from './testing/trial.ts';
 
 /** A target in the outside world. */
 export interface Scene {

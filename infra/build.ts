@@ -2,14 +2,15 @@
  * Entry of `npm run build [bridge|functions|package]`: makes what is shipped. build/bridge is one module for the image,
  * build/functions one module per handler for Lambda, dist/ the npm package: for those who write handlers, and the command
  * line.
- * package.ts and the tests call the same functions. What comes next is infra/package.ts for the functions.
+ * package.ts, image.ts and the tests call the same functions. What comes next is package.ts for the functions, image.ts for the image.
  */
-import { rm } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { registry } from '../functions/registry.ts';
 import { type Bundle, bundle, describe } from './bundle.ts';
 import { functionModule } from './function-module.ts';
 import { DEAD_LETTERS } from './functions/names.ts';
+import { writePapers } from './shipped/papers.ts';
 import { runEntry, runTool } from './tool.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -54,12 +55,17 @@ export async function buildFunctions(
   return { outDir, bundles };
 }
 
-/** Makes the npm package in `outDir`: JavaScript and types of its entrances, laid out as the sources are, and the command line. */
+/**
+ * Makes the npm package in `outDir`: JavaScript and types of its entrances, laid out as the sources are, the template of a
+ * repository of handlers, and the command line with its papers.
+ */
 export async function buildPackage(outDir = join(root, 'dist')): Promise<void> {
   await rm(outDir, { recursive: true, force: true });
   const code = await runTool('tsc', ['-p', 'tsconfig.build.json', '--outDir', outDir]);
   if (code !== 0) throw new Error(`compiling the npm package: tsc ended with ${code}`);
-  await buildCli(join(outDir, 'cli'));
+  await cp(join(root, 'infra/template'), join(outDir, 'infra/template'), { recursive: true });
+  const { bundles, outDir: folder } = await buildCli(join(outDir, 'cli'));
+  await writePapers({ bundles, folder });
 }
 
 async function main(what: readonly string[]): Promise<number> {

@@ -1,10 +1,12 @@
 /*
  * Makes one self-contained, minified ES module of an entry and all that it really uses, with esbuild.
- * Called by build.ts for the bridge, the command line and each function. Equal sources give equal bytes, wherever the tree lies.
+ * Called by build.ts for the bridge, the command line and each function, and by kit/ for the functions of other projects.
+ * Equal sources give equal bytes, wherever the tree lies.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { type BuildOptions, build, type OutputFile, type Plugin } from 'esbuild';
+import type { BuildOptions, OutputFile, Plugin } from 'esbuild';
+import { loadEsbuild } from './kit/tools.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -23,7 +25,7 @@ const VERSION_CHECK = [
 /** By this a shell finds the interpreter of a file that is executed. */
 const INTERPRETER = '#!/usr/bin/env node\n';
 
-/** What was made: the file, relative to the tree it was made from, and its size. */
+/** What was made, and its size. */
 export interface Bundle {
   readonly name: string;
   /** Absolute path of the module; its source map lies beside it. */
@@ -37,6 +39,8 @@ export interface Bundle {
 /** What to bundle. */
 export interface BundleRequest {
   readonly name: string;
+  /** Root of the tree, an absolute path; this project's unless told. */
+  readonly folder?: string;
   /** A file of the tree, or the text of a module whose imports are relative to the tree's root. */
   readonly entry: { readonly file: string } | { readonly text: string };
   /** Absolute path of the module to write. */
@@ -52,16 +56,17 @@ export interface BundleRequest {
  * @throws Error naming the bundle; esbuild's messages, each with its place, are its text
  */
 export async function bundle(request: BundleRequest): Promise<Bundle> {
-  const { name, entry, outfile } = request;
+  const { name, folder = root, entry, outfile } = request;
+  const { build } = await loadEsbuild(folder);
   const source: BuildOptions =
     'file' in entry
-      ? { entryPoints: [join(root, entry.file)] }
-      : { stdin: { contents: entry.text, resolveDir: root, sourcefile: `${name}.ts`, loader: 'ts' } };
+      ? { entryPoints: [join(folder, entry.file)] }
+      : { stdin: { contents: entry.text, resolveDir: folder, sourcefile: `${name}.ts`, loader: 'ts' } };
   const result = await build({
     ...source,
     // Nothing is written there: the source map names files relative to it, and is to be the same wherever it goes.
-    outfile: join(root, 'build', name, 'module.mjs'),
-    absWorkingDir: root,
+    outfile: join(folder, 'build', name, 'module.mjs'),
+    absWorkingDir: folder,
     bundle: true,
     minify: true,
     treeShaking: true,

@@ -16,8 +16,16 @@ module.exports = ({ options }) => {
   const file = named?.slice('values='.length);
   if (!services.has(file)) {
     const exampleAllowed = HARMLESS.has(process.argv[2]);
-    const service = import('./functions/service.ts').then(({ loadService }) =>
-      loadService({ file, folder: process.cwd(), exampleAllowed }, console.error),
+    const { stage, region } = options;
+    const where = {
+      file,
+      folder: process.cwd(),
+      exampleAllowed,
+      asked: { stage, region },
+      deploys: process.argv[2] === 'deploy',
+    };
+    const service = Promise.all([import('./functions/service.ts'), import('../functions/registry.ts')]).then(
+      ([{ loadService }, { registry }]) => loadService({ ...where, handlers: registry }, console.error),
     );
     services.set(file, service);
   }

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import * as z from 'zod/mini';
 import { GENERAL_ERRORS } from '../functions/aws-errors.ts';
-import { type Handler, RESERVE_SECONDS } from '../functions/handler.ts';
+import { type Handler, RESERVE_SECONDS, type Schema } from '../functions/handler.ts';
 import { registry } from '../functions/registry.ts';
 import type { GeneratedFile } from './generated.ts';
 
@@ -69,7 +69,7 @@ function elsewhereOf({ permissions, crossAccount }: Handler): string {
 }
 
 /** Fields as paths, `?` after those that may be left out; `<name>` is any name. */
-function fieldsOf(schema: z.ZodMiniType): string {
+function fieldsOf(schema: Schema): string {
   return listOf(pathsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), ''));
 }
 

@@ -9,6 +9,7 @@ import { mkdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import { registry } from '../functions/registry.ts';
 import { writeArchive } from './archive.ts';
 import { buildFunctions } from './build.ts';
 import { ARTIFACTS, loadService } from './functions/service.ts';
@@ -44,7 +45,7 @@ export interface Packaged {
  * @throws ValuesError with every fault of the values.
  */
 export async function packageFunctions({ serviceDir, values, bundles, env }: PackageOptions): Promise<Packaged> {
-  const { functions } = loadService({ file: values, folder: serviceDir, exampleAllowed: true });
+  const { functions } = loadService({ file: values, folder: serviceDir, exampleAllowed: true, handlers: registry });
   const archives: Record<string, string> = {};
   await mkdir(join(serviceDir, ARTIFACTS), { recursive: true });
   for (const [handler, { package: made }] of Object.entries(functions)) {
@@ -72,7 +73,7 @@ async function main(): Promise<number> {
   const { values } = parseArgs({ options: { values: { type: 'string' } } }).values;
   const from = values === undefined ? {} : { values };
   // Read first for its faults only: bundling takes longer than finding them.
-  loadService({ file: values, folder: root, exampleAllowed: true });
+  loadService({ file: values, folder: root, exampleAllowed: true, handlers: registry });
   const { outDir: bundles } = await buildFunctions();
   const packaged = await packageFunctions({ serviceDir: root, bundles, ...from });
   const { code, output, archives, template } = packaged;

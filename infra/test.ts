@@ -1,10 +1,11 @@
 /*
  * Entry of `npm test`: everything that can be proven on this machine: format, lint, types, unit tests (JSON Schemas,
  * golden samples and the rules of the house are among them), then what takes long: end-to-end tests on real servers, builds,
- * sweeps of the simulation.
+ * sweeps of the simulation, edits of the pure modules that have changed.
  * Its last line on stdout is `N passed, N failed`. `npm run check` (check.ts) is the quick part of it.
  */
+import { mutationTests } from './mutation.ts';
 import { runEntry } from './tool.ts';
 import { longTests, staticChecks, unitTests, verify } from './verify.ts';
 
-await runEntry(() => verify([...staticChecks, unitTests, longTests]));
+await runEntry(() => verify([...staticChecks, unitTests, longTests, mutationTests]));

@@ -2,7 +2,7 @@
  * Runs checks one after the other and closes with one line that counts them: every test case is one, every static
  * check is one. Called by test.ts and check.ts; the tests themselves are run by vitest, counted by tally-reporter.ts.
  */
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nothing, plus, type Tally, tallySchema } from './tally.ts';
@@ -27,7 +27,7 @@ export const staticChecks: readonly Check[] = [
 export const unitTests: Check = { name: 'unit tests', run: () => vitest('unit') };
 
 /** Projects of vitest.config.ts that run beside each other, the longest first: each on servers of its own, or on none. */
-export const LANES = ['e2e', 'waiting', 'slow'] as const;
+export const LANES = ['e2e', 'teardown', 'waiting', 'slow'] as const;
 
 /**
  * The tests on real servers and those that take long without one, in lanes beside each other: most of their time is spent on
@@ -107,6 +107,8 @@ async function aside<T>(run: (stdout: number) => Promise<T>, others: Promise<unk
 async function vitest(project: string, stdout?: number): Promise<Tally> {
   const folder = mkdtempSync(join(tmpdir(), 'finalizer-bridge-test-'));
   try {
+    // Others may pass through, not look: some tests start a process as another user.
+    chmodSync(folder, 0o711);
     const file = join(folder, 'tally.json');
     // An interrupted vitest ends at once and tears nothing down; so what its tests leave lies in a folder of this run.
     const env = { FINALIZER_BRIDGE_TALLY: file, TMPDIR: folder };

@@ -2,9 +2,9 @@
  * How commands print their data: a table or lines for people, or the same as one JSON or YAML document for programs.
  * Called by every command; `-o` decides.
  */
-import { stringify } from 'yaml';
+import { Document, isScalar, visit } from 'yaml';
 import type { Context } from './command.ts';
-import { printable } from './shell.ts';
+import { escaped, isPrintable, printable } from './shell.ts';
 
 /** Data and what people get to read of it. */
 export interface Shown {
@@ -16,11 +16,10 @@ export interface Shown {
 export function print({ format, out }: Pick<Context, 'format' | 'out'>, { data, lines }: Shown): void {
   switch (format) {
     case 'json':
-      out(JSON.stringify(data, null, 2));
+      out(escaped(JSON.stringify(data, null, 2)));
       break;
     case 'yaml':
-      // What JSON leaves out has no place in YAML either.
-      out(stringify(JSON.parse(JSON.stringify(data)), { lineWidth: 0 }).trimEnd());
+      out(escaped(yamlOf(data)));
       break;
     case 'table':
       for (const line of lines) out(printable(line));
@@ -28,6 +27,19 @@ export function print({ format, out }: Pick<Context, 'format' | 'out'>, { data, 
     default:
       format satisfies never;
   }
+}
+
+/** As YAML, on the screen as harmless as JSON: what does not show stands in quotes, where it can be escaped. */
+function yamlOf(data: unknown): string {
+  // What JSON leaves out has no place in YAML either.
+  const document = new Document(JSON.parse(JSON.stringify(data)));
+  visit(document, {
+    Scalar(_key, node) {
+      if (isScalar(node) && typeof node.value === 'string' && !isPrintable(node.value.replaceAll('\n', '')))
+        node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER }).trimEnd();
 }
 
 /** Lines of a table with its columns aligned, two blanks apart, as kubectl prints them. */

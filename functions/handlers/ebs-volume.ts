@@ -25,7 +25,7 @@ import { notFoundYet } from '../not-found-yet.ts';
 import { judgeAge, tagsFrom } from '../ownership.ts';
 import { accountSchema, arnPartition, regionSchema } from '../places.ts';
 import { type Context, detachByForce } from './ebs-volume/detach.ts';
-import { ensureSnapshot } from './ebs-volume/snapshot.ts';
+import { CLAIM_TAG, ensureSnapshot } from './ebs-volume/snapshot.ts';
 
 const targetSchema = z.strictObject({
   volumeId: z.string().check(z.regex(/^vol-([0-9a-f]{8}|[0-9a-f]{17})$/, 'not the id of an EBS volume')),
@@ -42,7 +42,7 @@ const optionsSchema = z.strictObject({
 /** The handler `ebs-volume`: target {volumeId, region, account}. */
 export const ebsVolume = defineHandler({
   name: 'ebs-volume',
-  version: '1.0.0',
+  version: '1.1.0',
   target: targetSchema,
   options: optionsSchema,
   dangerous: ['forceDetach'],
@@ -52,6 +52,8 @@ export const ebsVolume = defineHandler({
     lookPermission('ec2:DescribeVolumes', 'ec2:DescribeSnapshots'),
     permit('DeleteVolume', 'volume'),
     markPermission('volume'),
+    // Which run makes the snapshot.
+    markPermission('volume', CLAIM_TAG),
     {
       ...permit('CreateSnapshot', 'volume'),
       resources: (allow) => [...ec2Arns(allow, 'volume'), ...snapshotArns(allow.regions)],
@@ -92,7 +94,7 @@ async function teardown(context: Context): Promise<Outcome> {
     const isHeld = attachmentsOf(volume).length > 0;
     return forceDetach && isHeld ? ((await detachByForce(context, volume)) ?? busy) : busy;
   }
-  const unsaved = snapshot ? await ensureSnapshot(context, volume) : undefined;
+  const unsaved = snapshot ? await ensureSnapshot(context) : undefined;
   return unsaved ?? deleteVolume(context, id);
 }
 

@@ -18,7 +18,6 @@ import {
   lookPermission,
   mark,
   markPermission,
-  notKept,
   notOwned,
   onlyFor,
   permit,
@@ -28,7 +27,7 @@ import {
 import { instanceErrors } from '../ec2-errors.ts';
 import { defineHandler, gone, pending } from '../handler.ts';
 import { notFoundYet } from '../not-found-yet.ts';
-import { judgeAge, judgeOwnership } from '../ownership.ts';
+import { judgeAge, judgeOwnership, notKept } from '../ownership.ts';
 import { accountSchema, regionSchema } from '../places.ts';
 import { type Context, createdAt, type Known, look, shuttingDown } from './ec2-instance/instance.ts';
 import { markLeftovers, takeLeftovers } from './ec2-instance/leftovers.ts';

@@ -11,8 +11,9 @@ import { ListTagsForResourceCommand, PublishCommand, type PublishCommandInput, S
 import * as z from 'zod/mini';
 import { type Outcome, sha256Hex } from '../../bridge/contract.ts';
 import type { ErrorTable } from '../aws-errors.ts';
+import type { Allow } from '../config.ts';
 import { defineHandler, gone, pending, refused, type TeardownContext } from '../handler.ts';
-import { tagsFrom } from '../ownership.ts';
+import { notKept, tagsFrom } from '../ownership.ts';
 import { accountSchema, arnPartition, regionSchema } from '../places.ts';
 
 const targetSchema = z.strictObject({
@@ -60,15 +61,8 @@ export const snsNotify = defineHandler({
   crossAccount: true,
   absence: 'refused',
   permissions: [
-    {
-      actions: ['sns:ListTagsForResource', 'sns:Publish'],
-      resources: ({ accounts, regions, names }) =>
-        accounts.flatMap((account) =>
-          regions.flatMap((region) =>
-            names.map((name) => `arn:${arnPartition(region)}:sns:${region}:${account}:${name}`),
-          ),
-        ),
-    },
+    { actions: ['sns:ListTagsForResource'], resources: topicArns },
+    { actions: ['sns:Publish'], resources: topicArns, condition: notKept },
   ],
   identity: ({ topicArn }) => {
     const { name, account, region } = partsOf(topicArn);
@@ -78,6 +72,12 @@ export const snsNotify = defineHandler({
   connect: (input) => new SNSClient(input),
   teardown,
 });
+
+function topicArns({ accounts, regions, names }: Allow): readonly string[] {
+  return accounts.flatMap((account) =>
+    regions.flatMap((region) => names.map((name) => `arn:${arnPartition(region)}:sns:${region}:${account}:${name}`)),
+  );
+}
 
 async function teardown(context: Context): Promise<Outcome> {
   const { target, calls, client, region, log } = context;

@@ -2,17 +2,16 @@
  * Runs of the handler under test, as the dispatch makes them, with requests of the suite's own.
  * Used by the checks in testing.ts.
  */
-import { makeRequest, type Options, type Outcome, type Ownership, type Target } from '../../bridge/contract.ts';
+import type { Options, Outcome, Ownership, Target } from '../../bridge/contract.ts';
 import { type Observe, OutOfTime } from '../calls.ts';
 import type { Handler, PreparedTeardown } from '../handler.ts';
 import type { Log } from '../ports.ts';
 import { createRunContext, runTeardown } from '../run.ts';
 import type { ConformanceHarness, Scene } from '../testing.ts';
+import { requestFor } from './requests.ts';
 
 const RUNS_MAX = 50;
 const RUN_MS = 60_000;
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 
 /** What the suite is run on. */
 export interface Subject {
@@ -58,7 +57,7 @@ export async function runAborting(
 function inputOf({ handler, harness }: Subject, { target, options = {} }: Scene, choices: RunChoices) {
   const { account, region, clock, aws, uid, settings } = harness;
   const ownership = choices.ownership ?? harness.ownership;
-  const request = requestFor({ handler: handler.name, uid, target, options, ownership, now: clock.now() });
+  const request = requestFor({ handler: handler.name, target, options, ownership, object: { uid }, now: clock.now() });
   const teardown = preparedOf(handler, target, options);
   return {
     ...{ request, handler, teardown, account, region, clock, aws, settings },
@@ -73,32 +72,6 @@ function preparedOf(handler: Handler, target: Target, options: Options): Prepare
   const prepared = handler.prepare(target, options);
   if (prepared.ok) return prepared;
   throw new Error(`preparing a run of ${handler.name}: the harness's target is refused: ${prepared.message}`);
-}
-
-function requestFor(facts: {
-  readonly handler: string;
-  readonly uid: string;
-  readonly target: Target;
-  readonly options: Options;
-  readonly ownership: Ownership;
-  readonly now: number;
-}) {
-  const { now, uid, ...rest } = facts;
-  return makeRequest({
-    ...rest,
-    cluster: { uid: 'conformance' },
-    rule: { name: 'conformance', uid: 'conformance' },
-    path: '/conformance',
-    object: {
-      ...{ apiVersion: 'conformance/v1', kind: 'Thing', resource: 'things', name: 'thing', uid },
-      creationTimestamp: new Date(now - DAY_MS).toISOString(),
-      // Long enough ago that what is not found can be believed to be absent.
-      deletionTimestamp: new Date(now - HOUR_MS).toISOString(),
-    },
-    gracePeriodSeconds: 0,
-    attempt: 0,
-    term: DAY_MS,
-  });
 }
 
 const silent: Log = {

@@ -3,7 +3,7 @@
  * It takes from every dead-letter queue, keeps the bodies in the archive queue, and may answer in every result queue.
  */
 import { CONFIG_VARIABLE } from '../../functions/config.ts';
-import { alarmResources } from './alarms.ts';
+import { type AlarmedHandler, alarmResources } from './alarms.ts';
 import { clustersOf, reference } from './environment.ts';
 import { DEAD_LETTERS, type DeadLetterNames, deadLetterNames, type QueueNames } from './names.ts';
 import { archiveResources, arnOf, DEAD_LETTER_TIMEOUT_SECONDS, type Resources } from './queues.ts';
@@ -19,6 +19,8 @@ const MAXIMUM_CONCURRENCY = 2;
 /** What the function is made from. */
 export interface DeadLetterInput {
   readonly values: Values;
+  /** Of all handlers that are deployed: what their functions are called, for the alarms. */
+  readonly units: readonly AlarmedHandler[];
   /** Of all handlers and clusters: those whose dead-letter queues it takes from. */
   readonly queues: readonly QueueNames[];
   readonly resultQueueIds: readonly string[];
@@ -54,13 +56,13 @@ function configuration(values: Values, { archiveId }: DeadLetterNames) {
 }
 
 /** The function's role, the archive and the alarms. */
-export function deadLetterResources({ values, queues, resultQueueIds }: DeadLetterInput): Resources {
+export function deadLetterResources({ values, units, queues, resultQueueIds }: DeadLetterInput): Resources {
   const names = deadLetterNames(values);
   const deadLetterQueueIds = queues.map(({ deadLettersId }) => deadLettersId);
   return {
-    ...archiveResources(names),
-    [names.roleId]: deadLetterRole({ names, deadLetterQueueIds, resultQueueIds }),
-    ...alarmResources({ names, queues, topicArn: values.alarms?.topicArn }),
+    ...archiveResources(names, values.kmsKeyArn),
+    [names.roleId]: deadLetterRole({ names, deadLetterQueueIds, resultQueueIds, kmsKeyArn: values.kmsKeyArn }),
+    ...alarmResources({ names, units, queues, resultQueueIds, topicArn: values.alarms?.topicArn }),
   };
 }
 

@@ -40,10 +40,12 @@ export interface QueueUse {
   readonly senders: readonly Value[];
   /** Role ARNs that may receive and acknowledge, where their own identity policy is not enough (another account). */
   readonly receivers: readonly Value[];
+  /** The key that messages are encrypted with at rest; SQS's own without one. */
+  readonly kmsKeyArn: string | undefined;
 }
 
 /** A queue, its dead-letter queue and the policies of both. */
-export function queueResources({ names, visibilitySeconds, senders, receivers }: QueueUse): Resources {
+export function queueResources({ names, visibilitySeconds, senders, receivers, kmsKeyArn }: QueueUse): Resources {
   return {
     [names.queueId]: {
       Type: 'AWS::SQS::Queue',
@@ -52,7 +54,7 @@ export function queueResources({ names, visibilitySeconds, senders, receivers }:
         VisibilityTimeout: visibilitySeconds,
         MessageRetentionPeriod: RETENTION_SECONDS,
         ReceiveMessageWaitTimeSeconds: 20,
-        SqsManagedSseEnabled: true,
+        ...encryption(kmsKeyArn),
         RedrivePolicy: { deadLetterTargetArn: arnOf(names.deadLettersId), maxReceiveCount: MAX_RECEIVE_COUNT },
       },
     },
@@ -62,7 +64,7 @@ export function queueResources({ names, visibilitySeconds, senders, receivers }:
         QueueName: names.deadLetters,
         VisibilityTimeout: DEAD_LETTER_TIMEOUT_SECONDS * VISIBILITY_PER_TIMEOUT,
         MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS,
-        SqsManagedSseEnabled: true,
+        ...encryption(kmsKeyArn),
         RedriveAllowPolicy: { redrivePermission: 'byQueue', sourceQueueArns: [queueArn(names.queue)] },
       },
     },
@@ -77,7 +79,10 @@ export function queueResources({ names, visibilitySeconds, senders, receivers }:
 }
 
 /** The queue that keeps the bodies of dead letters for 14 days from when they were found. */
-export function archiveResources({ archive, archiveId, archivePolicyId, roleId }: DeadLetterNames): Resources {
+export function archiveResources(
+  { archive, archiveId, archivePolicyId, roleId }: DeadLetterNames,
+  kmsKeyArn: string | undefined,
+): Resources {
   const senders = [arnOf(roleId)];
   return {
     [archiveId]: {
@@ -85,7 +90,7 @@ export function archiveResources({ archive, archiveId, archivePolicyId, roleId }
       Properties: {
         QueueName: archive,
         MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS,
-        SqsManagedSseEnabled: true,
+        ...encryption(kmsKeyArn),
       },
     },
     [archivePolicyId]: policy(archiveId, [
@@ -94,6 +99,13 @@ export function archiveResources({ archive, archiveId, archivePolicyId, roleId }
       denyPlainText(archiveId),
     ]),
   };
+}
+
+/** Encryption at rest: by SQS's own key, or by the customer's, of which a data key is asked once an hour. */
+function encryption(KmsMasterKeyId: string | undefined) {
+  return KmsMasterKeyId === undefined
+    ? { SqsManagedSseEnabled: true }
+    : { KmsMasterKeyId, KmsDataKeyReusePeriodSeconds: 3600 };
 }
 
 /** The ARN of a resource of this template. */

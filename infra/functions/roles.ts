@@ -30,6 +30,7 @@ export interface RoleInput {
   readonly allow: Allow;
   /** Logical ids of all result queues. */
   readonly resultQueueIds: readonly string[];
+  readonly kmsKeyArn: string | undefined;
 }
 
 /** The role of one handler's function. */
@@ -42,15 +43,18 @@ export interface DeadLetterRoleInput {
   readonly names: DeadLetterNames;
   readonly deadLetterQueueIds: readonly string[];
   readonly resultQueueIds: readonly string[];
+  readonly kmsKeyArn: string | undefined;
 }
 
 /** The role of the dead-letter function: it moves messages between queues, and reaches nothing else. */
-export function deadLetterRole({ names, deadLetterQueueIds, resultQueueIds }: DeadLetterRoleInput): Resource {
+export function deadLetterRole(input: DeadLetterRoleInput): Resource {
+  const { names, deadLetterQueueIds, resultQueueIds, kmsKeyArn } = input;
   return lambdaRole('Function that dead letters go to', 'dead-letters', [
     logStatement(names.logGroup),
     statement('DeadLetters', RECEIVING, deadLetterQueueIds.map(arnOf)),
     statement('Archive', ['sqs:SendMessage'], [arnOf(names.archiveId)]),
     statement('Results', ['sqs:SendMessage'], resultQueueIds.map(arnOf)),
+    ...keyStatements(kmsKeyArn),
   ]);
 }
 
@@ -69,11 +73,13 @@ function lambdaRole(Description: string, PolicyName: string, Statement: readonly
 }
 
 /** All that the role may do. */
-export function statementsOf({ handler, names, allow, resultQueueIds }: RoleInput): readonly Statement[] {
+export function statementsOf(input: RoleInput): readonly Statement[] {
+  const { handler, names, allow, resultQueueIds, kmsKeyArn } = input;
   return [
     logStatement(names.logGroup),
     statement('Requests', RECEIVING, [arnOf(names.queueId)]),
     statement('Results', ['sqs:SendMessage'], resultQueueIds.map(arnOf)),
+    ...keyStatements(kmsKeyArn),
     ...handler.permissions
       // What only a dangerous option needs is granted only where the configuration allows that option.
       .filter(({ resources }) => resources(allow).length > 0)
@@ -82,6 +88,13 @@ export function statementsOf({ handler, names, allow, resultQueueIds }: RoleInpu
         ...(condition === undefined ? {} : { Condition: condition(allow) }),
       })),
   ];
+}
+
+/** What the queues' own key needs of who sends to them and receives from them: through SQS, and for nothing else. */
+function keyStatements(kmsKeyArn: string | undefined): readonly Statement[] {
+  if (kmsKeyArn === undefined) return [];
+  const Condition = { StringLike: { 'kms:ViaService': 'sqs.*.amazonaws.com*' } };
+  return [{ ...statement('Key', ['kms:GenerateDataKey', 'kms:Decrypt'], [kmsKeyArn]), Condition }];
 }
 
 /** Size of the role's policy as IAM counts it, in characters; references count as written. */

@@ -6,7 +6,6 @@
 import type { CONFIG_VARIABLE } from '../../functions/config.ts';
 import type { Handler } from '../../functions/handler.ts';
 import { RESERVE_SECONDS } from '../../functions/handler.ts';
-import { registry } from '../../functions/registry.ts';
 import { deadLetterFunction, deadLetterResources, nameTaken } from './dead-letters.ts';
 import { type Environment, makeEnvironment } from './environment.ts';
 import {
@@ -29,6 +28,7 @@ import {
 import { policySize, ROLE_POLICY_MAX, roleResource, statementsOf } from './roles.ts';
 import {
   EXAMPLE_FILE,
+  EXAMPLE_ROLE_ID,
   type HandlerValues,
   readValues,
   VALUES_FILE,
@@ -61,18 +61,47 @@ export interface Service {
   readonly resources: { readonly Description: string; readonly Resources: Resources; readonly Outputs: unknown };
 }
 
+/** Where values come from, and the handlers that they may name. */
+export interface ServiceSource extends ValuesSource {
+  readonly handlers: readonly Handler[];
+  /** What the framework's command line says of the place; the values say it, so another word is a fault. */
+  readonly asked?: { readonly [place in 'stage' | 'region']?: string | null | undefined };
+  /** Whether this is put into an account, where an example's cluster would only fail half way. */
+  readonly deploys?: boolean;
+}
+
 /**
  * Reads the values and composes the service.
  * @param say told when the example stands in for missing values.
  * @throws ValuesError with every fault and its path.
  */
-export function loadService(where: ValuesSource, say: (notice: string) => void = () => {}): Service {
+export function loadService(where: ServiceSource, say: (notice: string) => void = () => {}): Service {
+  const { handlers, asked = {}, deploys = false } = where;
   const { values, source } = readValues(
     where,
-    registry.map(({ name }) => name),
+    handlers.map(({ name }) => name),
   );
+  const faults = [...misplaced(values, asked), ...(deploys ? exampleClusters(values) : [])];
+  if (faults.length > 0) throw new ValuesError(source, faults);
   if (source === EXAMPLE_FILE) say(`There is no ${VALUES_FILE}: packaging the values of the example.`);
-  return composeService(values, registry, source);
+  return composeService(values, handlers, source);
+}
+
+/** All names are made from the values, so another word of the framework's would reach only some of them. */
+function misplaced(values: Values, asked: NonNullable<ServiceSource['asked']>): readonly string[] {
+  return (['stage', 'region'] as const).flatMap((place) => {
+    const word = asked[place];
+    if (word === undefined || word === null || word === values[place]) return [];
+    return [`${place}: is ${values[place]}, and --${place} says ${word}; name another file by --param values=<file>`];
+  });
+}
+
+function exampleClusters({ clusters }: Values): readonly string[] {
+  return clusters.flatMap(({ bridgeRoleId }, index) =>
+    bridgeRoleId.startsWith(EXAMPLE_ROLE_ID)
+      ? [`clusters.${index}: is that of the example; put in your own cluster and the role of its bridge`]
+      : [],
+  );
 }
 
 /** One handler that is deployed. */
@@ -93,7 +122,7 @@ export function composeService(values: Values, handlers: readonly Handler[], sou
   const results = values.clusters.map(({ uid }) => resultQueueNames(values, uid));
   const resultQueueIds = results.map(({ queueId }) => queueId);
   const queues = [...units.map(({ names }) => names), ...results];
-  const deadLetters = { values, queues, resultQueueIds, artifact: artifactOf(DEAD_LETTERS) };
+  const deadLetters = { values, units, queues, resultQueueIds, artifact: artifactOf(DEAD_LETTERS) };
   return {
     service: values.service,
     provider: {
@@ -143,7 +172,8 @@ function unitsOf(values: Values, handlers: readonly Handler[], source: string): 
       continue;
     }
     const unit = { handler, names: handlerNames(values, handler.name), settings, environment: made.environment };
-    const size = policySize(statementsOf({ ...unit, allow: made.environment.config.allow, resultQueueIds }));
+    const { kmsKeyArn } = values;
+    const size = policySize(statementsOf({ ...unit, allow: made.environment.config.allow, resultQueueIds, kmsKeyArn }));
     if (size > ROLE_POLICY_MAX) {
       faults.push(
         `handlers.${handler.name}.allow: the role's policy has ${size} characters, IAM takes ${ROLE_POLICY_MAX}; use wider patterns`,
@@ -189,14 +219,17 @@ function functionEntry({ handler, names, settings, environment }: Unit): Functio
 
 function requestResources(unit: Unit, values: Values, resultQueueIds: readonly string[]): Resources {
   const { handler, names, environment } = unit;
+  const { kmsKeyArn } = values;
+  const { allow } = environment.config;
   return {
     ...queueResources({
       names,
       visibilitySeconds: timeoutOf(handler) * VISIBILITY_PER_TIMEOUT,
       senders: values.clusters.map(({ bridgeRoleArn }) => bridgeRoleArn),
       receivers: [],
+      kmsKeyArn,
     }),
-    [names.roleId]: roleResource({ handler, names, allow: environment.config.allow, resultQueueIds }),
+    [names.roleId]: roleResource({ handler, names, allow, resultQueueIds, kmsKeyArn }),
   };
 }
 
@@ -206,5 +239,6 @@ function resultResources(cluster: Values['clusters'][number], values: Values, un
     visibilitySeconds: RESULT_VISIBILITY_SECONDS,
     senders: [...units.map(({ names }) => names.roleId), deadLetterNames(values).roleId].map(arnOf),
     receivers: [cluster.bridgeRoleArn],
+    kmsKeyArn: values.kmsKeyArn,
   });
 }

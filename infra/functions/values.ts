@@ -15,6 +15,9 @@ export const VALUES_FILE = 'functions.values.yml';
 /** What is packaged, but never deployed, while there is no such file. */
 export const EXAMPLE_FILE = join(import.meta.dirname, '../../functions.values.example.yml');
 
+/** What the role ids of the examples begin with; AWS makes none like them. */
+export const EXAMPLE_ROLE_ID = 'AROAEXAMPLE';
+
 /** What CloudWatch Logs takes for the retention of a log group, in days. */
 const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 2192, 2557, 2922];
 
@@ -71,6 +74,9 @@ const valuesSchema = z.strictObject({
         .check(z.regex(/^arn:aws[-a-z]*:sns:[-a-z0-9]+:\d{12}:[-\w]+(\.fifo)?$/, 'is not the ARN of an SNS topic')),
     }),
   ),
+  kmsKeyArn: z.optional(
+    z.string().check(z.regex(/^arn:aws[-a-z]*:kms:[-a-z0-9]+:\d{12}:key\/[-\w]+$/, 'is not the ARN of a KMS key')),
+  ),
   handlers: z
     .record(z.string(), handlerSchema)
     .check(z.refine((handlers) => Object.keys(handlers).length > 0, 'lists no handler, so nothing would be deployed')),
@@ -102,6 +108,8 @@ export interface ValuesSource {
   readonly folder: string;
   /** Whether the example may stand in for a missing VALUES_FILE. */
   readonly exampleAllowed: boolean;
+  /** What shows people what belongs in the file; EXAMPLE_FILE unless told. */
+  readonly example?: string;
 }
 
 /**
@@ -128,11 +136,11 @@ export function readValues(where: ValuesSource, handlers: readonly string[]): { 
   return { values: parsed.data, source };
 }
 
-function sourceOf({ file, folder, exampleAllowed }: ValuesSource): string {
+function sourceOf({ file, folder, exampleAllowed, example = EXAMPLE_FILE }: ValuesSource): string {
   const wanted = file === undefined ? join(folder, VALUES_FILE) : resolve(file);
   if (existsSync(wanted)) return wanted;
   if (file === undefined && exampleAllowed) return EXAMPLE_FILE;
-  throw new ValuesError(wanted, [`the file does not exist; ${EXAMPLE_FILE} shows what belongs in it`]);
+  throw new ValuesError(wanted, [`the file does not exist; ${example} shows what belongs in it`]);
 }
 
 function list(faults: readonly string[]): string {

@@ -7,10 +7,10 @@ import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { withLock } from '../boot/lock.mjs';
+import type { Environment } from './environment.ts';
 import type { Say } from './progress.ts';
 
-/** Environment variables as a caller hands them in. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type { Environment } from './environment.ts';
 
 /** The project's cache folder: `$XDG_CACHE_HOME/finalizer-bridge`, else `~/.cache/finalizer-bridge`. */
 export function cacheRoot(env: Environment): string {

@@ -5,7 +5,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from './cache.ts';
+import type { Environment } from './environment.ts';
 import type { HostConfiguration } from './function-host.ts';
 import { startSupervised } from './supervised.ts';
 

@@ -3,12 +3,14 @@
  * process or in one of its own.
  */
 import { once } from 'node:events';
-import { findPackageJSON } from 'node:module';
-import { pathToFileURL } from 'node:url';
-import { type BuildAppOptions, buildApp } from 'fauxqs';
+import { join } from 'node:path';
+import type { BuildAppOptions } from 'fauxqs';
+import { findInProject, loadFauxqs } from '../kit/tools.ts';
 import { countCalls } from './queue-calls.ts';
 import { addSenders, type Senders } from './queue-senders.ts';
 import { QUEUE_METHODS, type QueueClass, wakeAsNeeded } from './queue-waking.ts';
+
+const root = join(import.meta.dirname, '../..');
 
 export interface QueueServerOptions {
   readonly senders: Senders;
@@ -17,6 +19,8 @@ export interface QueueServerOptions {
   readonly dataDir?: string;
   /** 0, a free one, unless told. */
   readonly port?: number;
+  /** Folder of the project that brings the emulator; this one unless told. */
+  readonly project?: string;
 }
 
 export interface QueueServer {
@@ -30,8 +34,9 @@ export interface QueueServer {
  * Persistence is not among its exports; the exact version is pinned, and what is taken from inside it is checked.
  */
 export async function startQueueServer(options: QueueServerOptions): Promise<QueueServer> {
-  const { senders, region, dataDir, port = 0 } = options;
-  const inside = await internals();
+  const { senders, region, dataDir, port = 0, project = root } = options;
+  const { buildApp } = await loadFauxqs(project);
+  const inside = await internals(project);
   const stored = dataDir === undefined ? undefined : openStores(dataDir, inside);
   const app = buildApp({ logger: false, defaultRegion: region, ...(stored ? { stores: stored.stores } : {}) });
   addSenders(app, { senders, persistent: stored !== undefined });
@@ -73,11 +78,9 @@ function openStores(dataDir: string, inside: Internals): { stores: Stores; close
   return { stores, close: () => persistence.close() };
 }
 
-async function internals(): Promise<Internals> {
-  const manifest = findPackageJSON('fauxqs', import.meta.url);
-  if (manifest === undefined) throw new Error('starting the queue server: fauxqs is not installed');
-  const load = async (path: string): Promise<Record<string, unknown>> =>
-    await import(new URL(`dist/${path}`, pathToFileURL(manifest)).href);
+async function internals(project: string): Promise<Internals> {
+  const main = findInProject(project, 'fauxqs');
+  const load = async (path: string): Promise<Record<string, unknown>> => await import(new URL(path, main).href);
   const modules = await Promise.all(
     ['sqs/sqsStore.js', 'sns/snsStore.js', 's3/s3Store.js', 'persistence.js'].map((path) => load(path)),
   );

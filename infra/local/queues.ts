@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { z } from 'zod/mini';
-import type { Environment } from './cache.ts';
+import type { Environment } from './environment.ts';
 import { LOCAL_REGION } from './places.ts';
 import { CALLS_PATH, type CallCounts, callCounts } from './queue-calls.ts';
 import type { Senders } from './queue-senders.ts';
@@ -23,6 +23,8 @@ export interface QueuesOptions {
   readonly senders: Senders;
   readonly dataDir?: string;
   readonly port?: number;
+  /** Folder of the project that brings the emulator; this one unless told. */
+  readonly project?: string;
 }
 
 export interface QueueOptions {
@@ -71,12 +73,13 @@ export interface Queues extends QueuesClient {
 }
 
 /** Starts the queues in this process. */
-export async function startQueues({ senders, dataDir, port }: QueuesOptions): Promise<Queues> {
+export async function startQueues({ senders, dataDir, port, project }: QueuesOptions): Promise<Queues> {
   const server = await startQueueServer({
     senders: { ...senders, [OPERATOR_KEY]: OPERATOR_SENDER },
     region: LOCAL_REGION,
     ...(dataDir === undefined ? {} : { dataDir }),
     ...(port === undefined ? {} : { port }),
+    ...(project === undefined ? {} : { project }),
   });
   return { ...connectQueues(server.endpoint), pid: process.pid, stop: () => server.close() };
 }

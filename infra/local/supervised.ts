@@ -9,7 +9,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Environment } from './cache.ts';
+import type { Environment } from './environment.ts';
 
 /*
  * fd 3 takes the child's process id, fd 4 is the parent's pipe. `read` is a builtin, so ending the watcher leaves nothing.

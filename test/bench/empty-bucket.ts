@@ -4,24 +4,13 @@
  * its memory grows with the bucket. Each is measured on buckets of its own, in turn, so that a slow minute hits both.
  */
 import assert from 'node:assert/strict';
-import {
-  CreateBucketCommand,
-  DeleteBucketCommand,
-  DeleteObjectsCommand,
-  ListObjectVersionsCommand,
-  PutBucketTaggingCommand,
-  PutBucketVersioningCommand,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
+import { DeleteBucketCommand, DeleteObjectsCommand, ListObjectVersionsCommand } from '@aws-sdk/client-s3';
 import { s3Bucket } from '../../functions/handlers/s3-bucket.ts';
 import { startVersitygw } from '../../infra/local/versitygw.ts';
 import { ACCOUNT, REGION } from '../functions/fixtures.ts';
 import { OWNED, runOnce } from '../functions/runs.ts';
+import { clientOf, makeLargeBucket } from '../support/large-bucket.ts';
 
-const FOLDERS = 20;
-const VERSIONS_PER_KEY = 2;
-const WRITES_IN_FLIGHT = 24;
 const RATIO_MIN = 1.2;
 const MEMORY_GROWTH_MAX = 80_000_000;
 const RUN_MS = 600_000;
@@ -30,30 +19,11 @@ const total = Number(process.argv[2] ?? 50_000);
 const say = (text: string) => process.stdout.write(`${text}\n`);
 const server = await startVersitygw({ say, region: REGION, account: ACCOUNT });
 const { endpoint, credentials } = server;
-const s3 = new S3Client({ endpoint, credentials, region: REGION, forcePathStyle: true });
+const s3 = clientOf(server, REGION);
 Object.assign(process.env, {
   AWS_ACCESS_KEY_ID: credentials.accessKeyId,
   AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
 });
-
-/** A bucket with so many versions, half of them in one folder. */
-async function makeBucket(Bucket: string): Promise<void> {
-  await s3.send(new CreateBucketCommand({ Bucket }));
-  await s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: 'Enabled' } }));
-  const TagSet = Object.entries(OWNED).map(([Key, Value]) => ({ Key, Value }));
-  await s3.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet } }));
-  const left = Array.from({ length: total / VERSIONS_PER_KEY }, (_, at) => at).values();
-  const writer = async () => {
-    for (const at of left) {
-      const folder = at % 2 === 0 ? 0 : at % FOLDERS;
-      const Key = `logs/${String(folder).padStart(2, '0')}/${String(at).padStart(7, '0')}`;
-      for (let version = 0; version < VERSIONS_PER_KEY; version += 1) {
-        await s3.send(new PutObjectCommand({ Bucket, Key, Body: 'x' }));
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: WRITES_IN_FLIGHT }, writer));
-}
 
 /** What one writes first: a page listed, a page deleted. */
 async function plainLoop(Bucket: string): Promise<void> {
@@ -87,7 +57,7 @@ async function measure(work: () => Promise<void>): Promise<{ readonly seconds: n
 try {
   for (const name of ['plain-loop', 's3-bucket']) {
     say(`writing ${total.toLocaleString('en-US')} versions into ${name}`);
-    await makeBucket(name);
+    await makeLargeBucket(s3, name, { versions: total, tags: OWNED, markers: false });
   }
   const plain = await measure(() => plainLoop('plain-loop'));
   const own = await measure(() => handler('s3-bucket'));

@@ -5,7 +5,9 @@
 import { describe, expect, it } from 'vitest';
 import { TOKEN_LIVES_MS } from '../../bridge/budget-blocks.ts';
 import { ApiError } from '../../bridge/ports.ts';
+import { TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
 import { BrakeBench } from '../support/brake-bench.ts';
+import { RULE } from '../support/bridge-builders.ts';
 import { START } from '../support/manual-clock.ts';
 
 const HOUR = 3_600_000;
@@ -95,5 +97,51 @@ describe('what has lapsed unused of a block', () => {
     await bench.clock.advance(TOKEN_LIVES_MS);
     expect(budget).toBeDefined();
     expect(await bench.granted(1_000)).toBe(893);
+  });
+});
+
+describe('a process that ends in order', () => {
+  it('gives back what it has not used, at once', async () => {
+    const bench = new BrakeBench(50);
+    await bench.granted(2);
+    await bench.brakes.giveBack();
+    expect(bench.sizes).toEqual([2]);
+    bench.brakes = bench.process();
+    expect(await bench.granted(60)).toBe(48);
+  });
+
+  it('leaves no block of which nothing was used, and writes nothing where all was', async () => {
+    const bench = new BrakeBench(10);
+    await bench.granted(1);
+    const before = bench.cluster.count('patch');
+    await bench.brakes.giveBack();
+    expect([bench.sizes, bench.cluster.count('patch')]).toEqual([[1], before]);
+  });
+
+  it('gives nothing back twice, nor where somebody else wrote meanwhile, and fails at nothing', async () => {
+    const bench = new BrakeBench(50);
+    await bench.granted(2);
+    bench.cluster.before = ({ verb }) => {
+      if (verb === 'patch') bench.writeStatus({ observedGeneration: 2 });
+    };
+    await bench.brakes.giveBack();
+    expect(bench.sizes).toEqual([5]);
+    bench.cluster.before = () => {
+      throw new ApiError('getting the rule', 500);
+    };
+    await bench.granted(1).catch(() => undefined);
+    await expect(bench.brakes.giveBack()).resolves.toBeUndefined();
+  });
+
+  it('gives nothing back to another rule of the same name', async () => {
+    const bench = new BrakeBench(50);
+    await bench.granted(2);
+    bench.cluster.change(
+      RULE,
+      (object) => ({ ...object, metadata: { ...object.metadata, uid: 'another' } }),
+      TEARDOWN_RULES,
+    );
+    await bench.brakes.giveBack();
+    expect(bench.sizes).toEqual([5]);
   });
 });

@@ -14,6 +14,8 @@ import { RuleScene } from '../support/rule-scene.ts';
 /** More than an API server takes on one object; to compare each with each would take many seconds. */
 const ENTRIES = 50_000;
 const ENOUGH_MS = 3_000;
+/** Of this process alone: a machine that is busy with others is no fault of the bridge's. */
+const busyMs = () => process.cpuUsage().user / 1_000;
 const entries = (count: number) => Array.from({ length: count }, (_, at) => `finalizer-bridge.dev/r${at}`);
 
 function bench() {
@@ -23,6 +25,7 @@ function bench() {
     areRulesKnown: () => true,
     hasRule: () => false,
     release: (_object, rule) => void released.push(rule),
+    misread: () => {},
     tell: () => {},
   });
   return { strays, released };
@@ -31,9 +34,9 @@ function bench() {
 describe('one object with very many entries', () => {
   it('is seen alive in an instant (P10)', () => {
     const { strays } = bench();
-    const began = performance.now();
+    const began = busyMs();
     strays.see(BUCKETS, metaOf({ finalizers: entries(ENTRIES) }));
-    expect(performance.now() - began).toBeLessThan(ENOUGH_MS);
+    expect(busyMs() - began).toBeLessThan(ENOUGH_MS);
     expect(strays.counts()).toHaveLength(20);
   });
 
@@ -60,10 +63,10 @@ describe('one object with very many entries', () => {
     await scene.apply();
     await scene.create('logs');
     await scene.create('crowded', { finalizers: entries(ENTRIES) });
-    const began = performance.now();
+    const began = busyMs();
     await scene.delete('crowded');
     await scene.delete('logs');
-    expect(performance.now() - began).toBeLessThan(ENOUGH_MS);
+    expect(busyMs() - began).toBeLessThan(ENOUGH_MS);
     await scene.clock.advance(1_000);
     expect(scene.requested).toContain('logs');
     await scene.stop();
@@ -89,7 +92,7 @@ it('counts more deletions of a rule than a call takes arguments (P10)', async ()
   });
 });
 
-it('names out of objects make no metrics and no allowances without end (P10)', async () => {
+it('names out of objects make no metrics and no allowances without end (P10)', { timeout: 60_000 }, async () => {
   const scene = await RuleScene.start();
   await scene.apply();
   const names = Array.from({ length: 60 }, (_, at) => `o${at}`);

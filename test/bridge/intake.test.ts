@@ -40,6 +40,7 @@ function bench(rules = [rule]) {
     areRulesKnown: () => true,
     hasRule: (name) => ruleNamed(name) !== undefined,
     release: () => {},
+    misread: () => {},
     tell: () => {},
   });
   const [births, serving] = [new Births(clock), new Serving(clock)];

@@ -62,6 +62,28 @@ describe('an entry without a rule', () => {
     expect(third.cluster.peek('logs')).toBeUndefined();
   });
 
+  it('that somebody takes off an object is over at once, whether others still hold it or not (K27)', async () => {
+    const strayed = ['finalizer-bridge.dev/removed', 'a/b'];
+    const scene = await Scene.start();
+    await scene.deleted({ finalizers: strayed });
+    await scene.deleted({ name: 'other', finalizers: strayed.slice(0, 1) });
+    const strays = () => scene.bridge.pendings().filter(({ rule }) => rule === 'removed');
+    expect(strays()).toHaveLength(2);
+
+    for (const name of ['logs', 'other']) {
+      scene.cluster.change(name, (object) => ({
+        ...object,
+        metadata: {
+          ...object.metadata,
+          finalizers: object.metadata.finalizers?.filter((entry) => entry === 'a/b') ?? [],
+        },
+      }));
+    }
+    await scene.clock.advance(1_000);
+
+    expect(strays()).toEqual([]);
+  });
+
   it('is also one of a rule that is for another kind: nothing is published for it (P2)', async () => {
     const volumes = ruleOf({ match: { group: 'storage.example.com', version: 'v1', resource: 'volumes' } }, 'volumes');
     const scene = await Scene.start({ rules: [ruleOf(), volumes] });

@@ -112,6 +112,28 @@ describe('a released stray', () => {
   });
 });
 
+describe('a word on a live stray that says nothing there', () => {
+  const faults = ['release is not uid-logs or uid-logs/now'];
+
+  it('is answered once, by a log line and an Event on the object (P7)', async () => {
+    for (let seen = 0; seen < 3; seen += 1) of.acts.misread(logs, 'gone', faults);
+    await expect.poll(() => of.cluster.events).toHaveLength(1);
+    const message = 'gone: not understood: release is not uid-logs or uid-logs/now';
+    expect(of.cluster.events).toMatchObject([{ reason: 'WordNotUnderstood', type: 'Warning', message }]);
+    expect(of.kept.lines).toMatchObject([{ level: 'warn', message, fields: { name: 'logs', rule: 'gone' } }]);
+    expect(of.finalizers()).toEqual(FINALIZERS);
+  });
+
+  it('is answered by nobody without the lease, and again where it says something else', async () => {
+    of.state.holds = false;
+    of.acts.misread(logs, 'gone', faults);
+    of.state.holds = true;
+    of.acts.misread(logs, 'gone', faults);
+    of.acts.misread(logs, 'gone', ['approve is not uid-logs']);
+    expect(of.kept.lines).toHaveLength(2);
+  });
+});
+
 describe('strays', () => {
   const told = { kind: BUCKETS, rule: 'gone', name: 'gone', count: 1_200, examples: [logs] };
 

@@ -37,6 +37,14 @@ const restarted = async (world: RuleScene, options: RuleSceneOptions = LISTED) =
   return scene;
 };
 
+it('a release for another uid on a live stray is answered, and takes nothing off (P7)', async () => {
+  const scene = await restarted(await orphaned('logs'));
+  scene.cluster.annotate('logs', RELEASE, 'uid-of-another');
+  await scene.clock.advance(1_000);
+  expect(scene.cluster.events.map(({ reason }) => reason)).toContain('WordNotUnderstood');
+  expect(scene.finalizers('logs')).toEqual([ENTRY]);
+});
+
 describe('a kind that the configuration lists', () => {
   it('is watched though no rule names it: strays of rules that are gone are found after a restart (K20)', async () => {
     const scene = await restarted(await orphaned('logs', 'data'));
@@ -64,6 +72,7 @@ describe('a kind that the configuration lists', () => {
     expect(scene.bridge.isReady()).toBe(true);
     expect(strays(scene)).toEqual({ [`${RULE} buckets`]: 1 });
     expect(await counts(scene.metrics.watching)).toEqual({
+      'finalizer-bridge.dev/teardownrules': 1,
       [`${group}/buckets`]: 1,
       [`${group}/volumes`]: 0,
       'nobody.example.com/nothings': 0,

@@ -4,7 +4,19 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RELEASE_PREFIX, RETRY_PREFIX, releaseWord, retryWord, unreadWords } from '../../bridge/words.ts';
+import {
+  APPROVE_PREFIX,
+  hasWord,
+  isApproved,
+  REASON_PREFIX,
+  RELEASE_PREFIX,
+  RETRY_PREFIX,
+  reasonGiven,
+  releaseWord,
+  retryWord,
+  spokenWords,
+  unreadWords,
+} from '../../bridge/words.ts';
 import { metaOf, RULE } from '../support/bridge-builders.ts';
 import { holds } from '../support/property.ts';
 
@@ -68,6 +80,75 @@ describe('a retry word that is too long to be kept', () => {
     expect(retryWord(said(129), RULE)).toBeUndefined();
     expect(unreadWords(said(129), RULE)).toEqual([
       'retry is not uid-logs/ and something new of at most 128 characters',
+    ]);
+  });
+});
+
+describe('an approval', () => {
+  it.each([
+    ['uid-logs', true],
+    ['uid-logs/now', false],
+    ['uid-2', false],
+    ['true', false],
+    ['', false],
+  ])('of %j is one: %s', (word, approved) => {
+    expect(isApproved(withWord(APPROVE_PREFIX + RULE, word), RULE)).toBe(approved);
+  });
+
+  it('is for one rule only, and without annotations there is none', () => {
+    expect(isApproved(withWord(`${APPROVE_PREFIX}other-rule`, 'uid-logs'), RULE)).toBe(false);
+    expect(isApproved(metaOf(), RULE)).toBe(false);
+  });
+});
+
+describe('a reason', () => {
+  it.each([
+    ['uid-logs/handed over', 'handed over'],
+    ['uid-logs/', ''],
+    ['uid-logs', undefined],
+    ['uid-2/handed over', undefined],
+    [`uid-logs/${'x'.repeat(257)}`, 'x'.repeat(256)],
+  ])('of %.30j is repeated as %.30j', (said, repeated) => {
+    expect(reasonGiven(withWord(REASON_PREFIX + RULE, said), RULE)).toBe(repeated);
+  });
+
+  it('is for one rule only, and no word by itself', () => {
+    expect(reasonGiven(withWord(`${REASON_PREFIX}other-rule`, 'uid-logs/x'), RULE)).toBeUndefined();
+    expect(reasonGiven(metaOf(), RULE)).toBeUndefined();
+    expect(hasWord(withWord(REASON_PREFIX + RULE, 'uid-logs/x'), RULE)).toBe(false);
+  });
+});
+
+describe('the words on an object', () => {
+  const keys = [RELEASE_PREFIX, RETRY_PREFIX, APPROVE_PREFIX].map((prefix) => prefix + RULE);
+  const spoken = (annotations: Record<string, string>) => spokenWords(metaOf({ annotations }), RULE);
+
+  it('are heard together, each with its key and what it says', () => {
+    const [release = '', retry = '', approve = ''] = keys;
+    expect(spoken({ [release]: 'uid-logs/now', [retry]: 'uid-logs/2', [approve]: 'uid-logs' })).toEqual([
+      { word: 'release', key: release, said: 'now' },
+      { word: 'retry', key: retry, said: '2' },
+      { word: 'approve', key: approve, said: '' },
+    ]);
+  });
+
+  it.each(keys)('are noticed and none of the others is made up, when only %s says something else', (key) => {
+    expect(spoken({ [key]: 'something else' })).toEqual([]);
+    expect(hasWord(withWord(key, 'something else'), RULE)).toBe(true);
+    expect(unreadWords(withWord(key, 'something else'), RULE)).toHaveLength(1);
+    expect(unreadWords(withWord(key, 'something else'), RULE)[0]).toContain('uid-logs');
+  });
+
+  it.each(keys)('of another rule say nothing (%s)', (key) => {
+    const other = withWord(`${key}-2`, 'uid-logs');
+    expect([spokenWords(other, RULE), hasWord(other, RULE), unreadWords(other, RULE)]).toEqual([[], false, []]);
+  });
+
+  it('are none without annotations', () => {
+    expect([spokenWords(metaOf(), RULE), hasWord(metaOf(), RULE), unreadWords(metaOf(), RULE)]).toEqual([
+      [],
+      false,
+      [],
     ]);
   });
 });

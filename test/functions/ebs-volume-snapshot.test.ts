@@ -3,23 +3,44 @@
  * client: the emulator completes every snapshot at once.
  */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { CLAIM_TAG, SETTLE_MS } from '../../functions/handlers/ebs-volume/snapshot.ts';
 import { ebsVolume } from '../../functions/handlers/ebs-volume.ts';
 import { KEEP_TAG, MARK_TAG } from '../../functions/ownership.ts';
+import type { Clock } from '../../functions/ports.ts';
 import { ec2Error, type ScriptedAws, startScriptedAws } from '../support/scripted-aws.ts';
-import { done, parametersOf, snapshotBegun, snapshots, volumes } from '../support/scripted-ec2.ts';
+import {
+  type DescribedVolume,
+  done,
+  parametersOf,
+  snapshotBegun,
+  snapshots,
+  volumes,
+} from '../support/scripted-ec2.ts';
 import { ACCOUNT, OWNER_TAG, REGION, UID } from './fixtures.ts';
-import { OWNED, type RunChanges, runOnce, useNoCredentials } from './runs.ts';
+import { OWNED, type RunChanges, realClock, runOnce, useNoCredentials } from './runs.ts';
 
 let aws: ScriptedAws;
 const volumeId = 'vol-0123456789abcdef0';
+/** The wait for other runs takes no time here. */
+const clock: Clock = {
+  ...realClock,
+  after: (delay, callback) => realClock.after(delay === SETTLE_MS ? 20 : delay, callback),
+};
 const run = (changes: RunChanges = {}) =>
   runOnce(ebsVolume, { volumeId, region: REGION, account: ACCOUNT }, aws.endpoint, {
-    ...{ deletedAgo: 180_000, options: { snapshot: true }, ...changes },
+    ...{ deletedAgo: 180_000, options: { snapshot: true }, clock, random: Math.random, ...changes },
   });
 const free = { volumeId, state: 'available', tags: OWNED };
 const mark = `${UID}/team-buckets`;
 const own = { snapshotId: 'snap-1', volumeId, tags: { ...OWNED, [MARK_TAG]: mark } };
 const CREATE = 'ec2:CreateSnapshot';
+/** What runs have claimed; the last one stands in the tag. */
+const claims: string[] = [];
+const showVolume = (volume: DescribedVolume) =>
+  aws.on('ec2:DescribeVolumes', () => {
+    const claim = claims.at(-1);
+    return volumes([{ ...volume, tags: { ...volume.tags, ...(claim === undefined ? {} : { [CLAIM_TAG]: claim }) } }]);
+  });
 const made = (operation: string) => aws.operations().includes(operation);
 
 beforeAll(async () => {
@@ -29,7 +50,12 @@ beforeAll(async () => {
 afterAll(() => aws.close());
 beforeEach(() => {
   aws.reset();
-  aws.on('ec2:DescribeVolumes', volumes([free]));
+  claims.length = 0;
+  showVolume(free);
+  aws.on('ec2:CreateTags', ({ body }) => {
+    claims.push(new URLSearchParams(body).get('Tag.1.Value') ?? '');
+    return done('CreateTags');
+  });
   aws.on('ec2:DescribeSnapshots', snapshots([]));
   aws.on(CREATE, snapshotBegun({ ...own, state: 'pending' }));
   aws.on('ec2:DeleteVolume', done('DeleteVolume'));
@@ -52,7 +78,8 @@ it('makes a snapshot with the proof of ownership and the mark, and does not dele
       ...{ 'TagSpecification.1.Tag.2.Key': MARK_TAG, 'TagSpecification.1.Tag.2.Value': mark },
     },
   ]);
-  expect(aws.operations()).toEqual(['ec2:DescribeVolumes', 'ec2:DescribeSnapshots', 'ec2:DescribeVolumes', CREATE]);
+  const looks = ['ec2:DescribeVolumes', 'ec2:DescribeSnapshots'];
+  expect(aws.operations()).toEqual([...looks, 'ec2:DescribeVolumes', 'ec2:CreateTags', ...looks, CREATE]);
 });
 
 it('looks for its own snapshot before it makes another, by volume and mark', async () => {
@@ -113,7 +140,7 @@ it('makes none of a volume that was given the keep tag meanwhile (V13)', async (
 
 it('leaves out tags that only AWS may set, which EC2 would refuse', async () => {
   const tags = { 'aws:cloudformation:stack-name': 's', [OWNER_TAG]: UID };
-  aws.on('ec2:DescribeVolumes', volumes([{ ...free, tags }]));
+  showVolume({ ...free, tags });
   await run({ ownership: { tags } });
   expect(Object.values(parametersOf(aws, CREATE)[0] ?? {})).not.toContain('aws:cloudformation:stack-name');
   expect(parametersOf(aws, CREATE)).toMatchObject([{ 'TagSpecification.1.Tag.1.Key': OWNER_TAG }]);
@@ -128,4 +155,38 @@ it.each([
   aws.on(CREATE, ec2Error(400, code));
   expect(await run()).toMatchObject(said);
   expect(made('ec2:DeleteVolume')).toBe(false);
+});
+
+it('begins one snapshot, however many runs are at it at the same time, and the others wait for that', async () => {
+  const begun: string[] = [];
+  aws.on('ec2:DescribeSnapshots', () =>
+    snapshots(begun.map((snapshotId) => ({ ...own, snapshotId, state: 'pending' }))),
+  );
+  aws.on(CREATE, () => {
+    begun.push(`snap-${begun.length}`);
+    return snapshotBegun({ ...own, state: 'pending' });
+  });
+  const outcomes = await Promise.all(Array.from({ length: 5 }, () => run()));
+  expect(begun).toHaveLength(1);
+  for (const outcome of outcomes) expect(outcome).toMatchObject({ outcome: 'pending', reason: 'Snapshotting' });
+  expect(await run()).toMatchObject({ outcome: 'pending', reason: 'Snapshotting' });
+  expect(begun).toHaveLength(1);
+});
+
+it('begins none where another run has, between its own first look and its claim', async () => {
+  aws.on('ec2:DescribeSnapshots', snapshots([]), snapshots([{ ...own, state: 'pending' }]));
+  expect(await run()).toMatchObject({ reason: 'Snapshotting', message: expect.stringContaining('snap-1') });
+  expect(made(CREATE)).toBe(false);
+});
+
+it('takes over where a run was killed after its claim, which holds nothing', async () => {
+  claims.push('of a run that is dead');
+  expect(await run()).toMatchObject({ reason: 'Snapshotting', message: expect.stringContaining('snap-1') });
+  expect(made(CREATE)).toBe(true);
+});
+
+it('makes a snapshot also of a volume that takes no further tag', async () => {
+  aws.on('ec2:CreateTags', ec2Error(400, 'TagLimitExceeded'));
+  expect(await run()).toMatchObject({ reason: 'Snapshotting', message: expect.stringContaining('snap-1') });
+  expect(made(CREATE)).toBe(true);
 });

@@ -162,7 +162,13 @@ describe('with a real queue', () => {
     expect(await invoke(event, context)).toEqual({ batchItemFailures: [{ itemIdentifier: junk?.messageId }] });
     expect(await sentResults()).toHaveLength(1);
     expect(lines.map((line) => JSON.parse(line))).toContainEqual(
-      expect.objectContaining({ level: 'error', handler: 'thing', awsRequestId: 'lambda-1', xrayTraceId: '1-2-3', failure: 'NotJson' }),
+      expect.objectContaining({
+        level: 'error',
+        handler: 'thing',
+        awsRequestId: 'lambda-1',
+        xrayTraceId: '1-2-3',
+        failure: 'NotJson',
+      }),
     );
   });
 });

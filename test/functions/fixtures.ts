@@ -15,7 +15,11 @@ import {
 import { type Config, type Configured, readConfig } from '../../functions/config.ts';
 import type { QueueRecord } from '../../functions/dispatch.ts';
 import { type AwsClientInput, defineHandler, type Handler, type TeardownContext } from '../../functions/handler.ts';
-import type { Clock, EntryFault, Log, LogFields, Queue, SendEntry, VisibilityEntry } from '../../functions/ports.ts';
+import type { EntryFault, Queue, SendEntry, VisibilityEntry } from '../../functions/ports.ts';
+import { manualClock } from '../../functions/testing/clock.ts';
+
+export { type ManualClock as VirtualClock, settled } from '../../functions/testing/clock.ts';
+export { type MemoryLog, memoryLog } from '../../functions/testing/log.ts';
 
 export const ACCOUNT = '123456789012';
 export const REGION = 'eu-central-1';
@@ -118,48 +122,7 @@ export function thing(
   });
 }
 
-/** Time that only moves when told. */
-export interface VirtualClock extends Clock {
-  /** Moves on, calling back whatever is due in order of time, with all that follows from it. */
-  advance(ms: number): Promise<void>;
-  /** Number of timers that still wait. */
-  pending(): number;
-}
-
-export function virtualClock(start = NOW): VirtualClock {
-  let now = start;
-  let timers: { readonly at: number; readonly callback: () => void }[] = [];
-  return {
-    now: () => now,
-    monotonic: () => now - start,
-    after(delay, callback) {
-      const timer = { at: now + delay, callback };
-      timers.push(timer);
-      return () => {
-        timers = timers.filter((one) => one !== timer);
-      };
-    },
-    async advance(ms) {
-      const end = now + ms;
-      for (;;) {
-        await settled();
-        const next = timers.filter(({ at }) => at <= end).toSorted((left, right) => left.at - right.at)[0];
-        if (next === undefined) break;
-        now = Math.max(now, next.at);
-        timers = timers.filter((one) => one !== next);
-        next.callback();
-      }
-      now = end;
-      await settled();
-    },
-    pending: () => timers.length,
-  };
-}
-
-/** Lets everything that can go on without time go on. */
-export async function settled(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
-}
+export const virtualClock = (start = NOW) => manualClock(start);
 
 /** A queue that remembers. */
 export interface MemoryQueue extends Queue {
@@ -193,31 +156,4 @@ export function memoryQueue(
         }),
       ),
   };
-}
-
-/** A log that remembers its lines and counters. */
-export interface MemoryLog extends Log {
-  readonly lines: { readonly level: string; readonly message: string; readonly fields: LogFields }[];
-  readonly counts: string[];
-}
-
-export function memoryLog(): MemoryLog {
-  const lines: { level: string; message: string; fields: LogFields }[] = [];
-  const counts: string[] = [];
-  const put =
-    (level: string) =>
-    (message: string, fields: LogFields = {}) => {
-      lines.push({ level, message, fields });
-    };
-  const log: MemoryLog = {
-    lines,
-    counts,
-    debug: put('debug'),
-    info: put('info'),
-    warn: put('warn'),
-    error: put('error'),
-    count: (metric, labels) => counts.push([metric, ...Object.values(labels)].join(' ')),
-    with: () => log,
-  };
-  return log;
 }

@@ -5,7 +5,7 @@
 import type { Options, Outcome, Ownership, Target } from '../../bridge/contract.ts';
 import type { Observe } from '../../functions/calls.ts';
 import { type Handler, RESERVE_SECONDS } from '../../functions/handler.ts';
-import type { Clock } from '../../functions/ports.ts';
+import type { Clock, Random } from '../../functions/ports.ts';
 import { runTeardown } from '../../functions/run.ts';
 import { ACCOUNT, configOf, memoryLog, OWNER_TAG, REGION, requestOf, UID } from './fixtures.ts';
 
@@ -18,6 +18,9 @@ export interface RunChanges {
   readonly time?: number;
   /** Aborts the run already when it is about to make this call for the n-th time. */
   readonly abortAt?: { readonly call: string; readonly time: number };
+  /** Told of each call as it begins. */
+  readonly observe?: Observe;
+  readonly random?: Random;
   readonly createdAgo?: number;
   /** How long ago the deletion began, in ms; one minute unless told. */
   readonly deletedAgo?: number;
@@ -62,7 +65,7 @@ export function runOnce(
   changes: RunChanges = {},
 ): Promise<Outcome> {
   const { time = 60_000, regions = [REGION], names = ['*'] } = changes;
-  const { clock, observe } = aborting(changes.clock ?? realClock, changes.abortAt);
+  const { clock, observe } = aborting(changes.clock ?? realClock, changes);
   const now = clock.now();
   const base = requestOf();
   const uid = changes.uid ?? UID;
@@ -93,13 +96,16 @@ export function runOnce(
       maxAttempts: 1,
       requestHandler: { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true },
     }),
-    random: () => 0,
+    random: changes.random ?? (() => 0),
     log: memoryLog(),
   });
 }
 
 /** The first timer of a run is the one that aborts it; here a call may bring it forward. */
-function aborting(clock: Clock, at: RunChanges['abortAt']): { readonly clock: Clock; readonly observe: Observe } {
+function aborting(
+  clock: Clock,
+  { abortAt: at, observe }: RunChanges,
+): { readonly clock: Clock; readonly observe: Observe } {
   let abort: (() => void) | undefined;
   let seen = 0;
   return {
@@ -111,7 +117,8 @@ function aborting(clock: Clock, at: RunChanges['abortAt']): { readonly clock: Cl
         return clock.after(delay, callback);
       },
     },
-    observe(call) {
+    observe(call, kind) {
+      observe?.(call, kind);
       if (call !== at?.call) return;
       seen += 1;
       if (seen === at.time) abort?.();

@@ -11,6 +11,8 @@ import * as z from 'zod/mini';
 import { sha256Hex } from '../../bridge/contract.ts';
 import { registry } from '../../functions/registry.ts';
 import { type Bundles, buildBridge, buildFunctions, buildPackage } from '../../infra/build.ts';
+import { ownBytesOf } from '../../infra/function-budgets.ts';
+import { coldStartOf, faultsOf } from '../bench/cold-starts.ts';
 import { root } from '../support/tracked-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'build-test-'));
@@ -79,18 +81,17 @@ describe('the functions', () => {
   }, BUILD_TIME_MS);
 
   it.each([
-    ['s3-bucket', 'ListObjectVersions', 'TerminateInstances', 750_000],
-    ['ec2-instance', 'TerminateInstances', 'ListObjectVersions', 1_800_000],
-    ['ebs-volume', 'DeleteVolume', 'ListObjectVersions', 1_800_000],
-    ['sns-notify', 'ListTagsForResource', 'TerminateInstances', 480_000],
-    ['webhook', 'webhook-signature', 'ListTagsForResource', 450_000],
-    ['dead-letters', 'SendMessageBatch', 'ListObjectVersions', 600_000],
-  ])('have %s in a module of its own, without the others, within its size', (name, own, other, most) => {
+    ['s3-bucket', 'ListObjectVersions', 'TerminateInstances'],
+    ['ec2-instance', 'TerminateInstances', 'ListObjectVersions'],
+    ['ebs-volume', 'DeleteVolume', 'ListObjectVersions'],
+    ['sns-notify', 'ListTagsForResource', 'TerminateInstances'],
+    ['webhook', 'webhook-signature', 'ListTagsForResource'],
+    ['dead-letters', 'SendMessageBatch', 'ListObjectVersions'],
+  ])('have %s in a module of its own, without the others', (name, own, other) => {
     const bundle = made.bundles.find((one) => one.name === name);
     const text = filesOf(made).get(`${name}/index.mjs`);
     expect([own, other].map((word) => text?.includes(word))).toEqual([true, false]);
     expect(bundle?.bytes).toBe(Buffer.byteLength(text ?? ''));
-    expect(bundle?.bytes).toBeLessThan(most);
   });
 
   it.each([
@@ -114,15 +115,20 @@ describe('the functions', () => {
     );
   });
 
-  it('spend less than 80 KB each on everything but the AWS SDK and what that needs', () => {
-    for (const { name, bytesOf } of made.bundles) {
-      const own = Object.entries(bytesOf).filter(([path]) => !/node_modules\/(?!zod\/)/.test(path));
-      const entry = name === 'dead-letters' ? 'functions/dead-letter-entry.ts' : 'functions/entry.ts';
-      expect(own.map(([path]) => path)).toContain(entry);
-      const bytes = own.reduce((sum, [, size]) => sum + size, 0);
-      expect(bytes, name).toBeGreaterThan(20_000);
-      expect(bytes, name).toBeLessThan(80_000);
+  it('are within their budgets: less than 80 KB each without the AWS SDK, and with it as design and function say', () => {
+    for (const bundle of made.bundles) {
+      const { name, bytes, bytesOf } = bundle;
+      expect(Object.keys(bytesOf)).toContain(
+        name === 'dead-letters' ? 'functions/dead-letter-entry.ts' : 'functions/entry.ts',
+      );
+      const ownBytes = ownBytesOf(bundle);
+      expect(ownBytes, name).toBeGreaterThan(20_000);
+      expect(faultsOf({ name, bytes, ownBytes })).toEqual([]);
     }
+  });
+
+  it('start with a configuration, each as a handler', () => {
+    for (const bundle of made.bundles) expect(coldStartOf(bundle, 1).initMs).toBeGreaterThan(0);
   });
 
   it('F2: load under plain Node.js, as far as reading the configuration that is not there', () => {

@@ -119,19 +119,38 @@ describe('the packaged service', () => {
     );
   });
 
-  it('alarms when a dead letter arrives, when one lies in its queue, and when the function for them fails', () => {
-    const alarms = ofType('AWS::CloudWatch::Alarm').map((id) => properties(id));
-    expect(alarms).toHaveLength(2 + deadLetterQueues().length);
-    for (const alarm of alarms) {
-      expect(alarm).toMatchObject({
-        AlarmDescription: expect.stringContaining('finalizer-bridge-dev-dead-letters'),
+  const alarmsOn = (about: string) =>
+    ofType('AWS::CloudWatch::Alarm')
+      .map((id) => properties(id))
+      .filter((alarm) => JSON.stringify(alarm?.Dimensions).includes(about))
+      .map((alarm) => alarm?.MetricName);
+
+  it('tells its alarms to the topic of the values, each with what to look at', () => {
+    const alarms = ofType('AWS::CloudWatch::Alarm');
+    expect(alarms).toHaveLength(2 * handlers.length + resultQueues.length + 2 + deadLetterQueues().length);
+    for (const id of alarms) {
+      expect(properties(id), id).toMatchObject({
+        AlarmDescription: expect.stringMatching(/finalizer-bridge-dev-|Results lie in /),
         ComparisonOperator: 'GreaterThanThreshold',
         AlarmActions: ['arn:aws:sns:eu-west-1:111122223333:platform-alarms'],
+        OKActions: ['arn:aws:sns:eu-west-1:111122223333:platform-alarms'],
+        TreatMissingData: 'notBreaching',
       });
     }
-    expect(alarms.map((alarm) => alarm?.MetricName).sort()).toEqual(
-      [...deadLetterQueues().map(() => 'ApproximateAgeOfOldestMessage'), 'Errors', 'Invocations'].sort(),
-    );
+  });
+
+  it('alarms when a dead letter arrives, when one lies in its queue, and when the function for them fails', () => {
+    expect(alarmsOn('finalizer-bridge-dev-dead-letters').sort()).toEqual(['Errors', 'Invocations']);
+    for (const id of deadLetterQueues()) expect(alarmsOn(`"${id}"`), id).toEqual(['ApproximateAgeOfOldestMessage']);
+  });
+
+  it.each(handlers)('alarms when the function of $name fails, and when it ignores requests (Q11)', ({ name }) => {
+    expect(alarmsOn(`"finalizer-bridge-dev-${name}"`)).toEqual(['Errors']);
+    expect(alarmsOn(JSON.stringify({ Name: 'handler', Value: name }))).toEqual(['RequestsIgnored']);
+  });
+
+  it('alarms when no bridge takes the results of a cluster', () => {
+    for (const id of resultQueues) expect(alarmsOn(`"${id}"`), id).toEqual(['ApproximateAgeOfOldestMessage']);
   });
 
   it('encrypts every queue at rest and refuses plain text on every one', () => {

@@ -132,7 +132,9 @@ alow: {}
     expect(() => readValues({ file: join(folder, 'none.yml'), folder, exampleAllowed: true }, [])).toThrow('not exist');
     expect(() => readValues({ folder: empty, exampleAllowed: false }, [])).toThrow('functions.values.yml');
     const said: string[] = [];
-    const { functions } = loadService({ folder: empty, exampleAllowed: true }, (notice) => said.push(notice));
+    const { functions } = loadService({ folder: empty, exampleAllowed: true, handlers: registry }, (notice) =>
+      said.push(notice),
+    );
     expect(Object.keys(functions).sort()).toEqual(['dead-letters', ...registry.map(({ name }) => name)].sort());
     expect(said).toEqual([expect.stringContaining('example')]);
   });

@@ -92,7 +92,7 @@ describe('the projects of tests', () => {
   });
 
   it('hold every file of tests, each in one of them', () => {
-    const files = trackedFiles().filter((path) => path.endsWith('.test.ts'));
+    const files = trackedFiles().filter((path) => /^test\/.*\.test\.ts$/.test(path));
     const homes = files.map((path) => ({
       path,
       projects: projects.flatMap(({ name, include, exclude }) =>

@@ -32,7 +32,7 @@ export function createHandler(cloud: Cloud, process: SimulatedProcess, name = HA
     process.call({
       point,
       effect,
-      lost: (status) =>
+      lost: ({ status } = { status: 0 }) =>
         status === 0
           ? Object.assign(new Error(`${point}: no answer`), { name: 'TimeoutError' })
           : Object.assign(new Error(`${point}: HTTP ${status}`), {

@@ -12,12 +12,10 @@ import {
   type WatchFrame,
 } from '../../bridge/ports.ts';
 import type { ApiServer } from './api-server.ts';
-import type { SimulatedProcess } from './process.ts';
-import { endOf, shuffled, type WatchFault, type WatchFaults } from './watch-faults.ts';
+import { Line } from './line.ts';
+import type { Refusal, SimulatedProcess } from './process.ts';
+import { shuffled, type WatchFaults } from './watch-faults.ts';
 
-const BOOKMARK_MS = 60_000;
-const WATCH_ENDS_MS = 540_000;
-const RETRY_AFTER_MS = 2_000;
 const CONFLICTS = new Set([409, 422]);
 
 /** What a cluster port is made of. */
@@ -49,10 +47,10 @@ const OPEN: Access = { isServed: () => true, refusal: () => undefined, onEnd: ()
 export function createClusterPort(input: ClusterPortInput): Cluster {
   const { server, process, onEvent, access = OPEN } = input;
   const call = <T>(doing: string, effect: () => T): Promise<T> =>
-    process.call({ point: doing, effect, lost: (status) => errorOf(doing, status) });
+    process.call({ point: doing, effect, lost: (told) => failureOf(doing, told) });
   const check = (verb: 'get' | 'patch' | 'list', kind: KindRef) => {
     const status = access.refusal(verb, kind);
-    if (status !== undefined) throw errorOf(`${verb} ${kind.resource}`, status);
+    if (status !== undefined) throw failureOf(`${verb} ${kind.resource}`, { status });
   };
   return {
     get: (path) =>
@@ -81,9 +79,8 @@ export function createClusterPort(input: ClusterPortInput): Cluster {
   };
 }
 
-/** Servers that are busy say how long. */
-function errorOf(doing: string, status: number): ApiError {
-  return new ApiError(doing, status, status === 429 || status === 503 ? { retryAfter: RETRY_AFTER_MS } : {});
+function failureOf(doing: string, { status, retryAfter }: Refusal = { status: 0 }): ApiError {
+  return new ApiError(doing, status, { retryAfter });
 }
 
 interface WatchInput {
@@ -104,17 +101,20 @@ async function* watch(
     effect: () => {
       const { access = OPEN } = input;
       const status = access.refusal('watch', kind) ?? (access.isServed(kind) ? undefined : 404);
-      if (status !== undefined) throw errorOf(doing, status);
+      if (status !== undefined) throw failureOf(doing, { status });
       line.until(access.onEnd(kind, () => line.strike({ kind: 'end', afterMs: 0 }, { doing, echoes: () => [] })));
       follow(server, line, { kind, resourceVersion });
     },
-    lost: (status) => errorOf(doing, status),
+    lost: (told) => failureOf(doing, told),
   });
   yield { type: 'opened' };
   const fault = input.watchFaults?.();
   if (fault !== undefined) {
     const past = () => server.past(kind).map(({ type, object }) => ({ type, meta: object.metadata }));
-    process.later(fault.afterMs, () => line.strike(fault, { doing, echoes: () => shuffled(past(), random) }));
+    const strike = () => line.strike(fault, { doing, echoes: () => shuffled(past(), random) });
+    if (fault.severedBy !== undefined) fault.severedBy(strike);
+    else if (fault.afterLines === undefined) process.later(fault.afterMs, strike);
+    else line.strikeAfter(fault.afterLines, strike);
   }
   for (;;) {
     const frame = await line.next();
@@ -148,99 +148,4 @@ function follow(server: ApiServer, line: Line, { kind, resourceVersion }: Omit<W
     send();
     line.put({ type: 'bookmark', resourceVersion: String(server.version), synced: false });
   });
-}
-
-/** The connection of one watch: frames arrive in order, each some time after it was sent. */
-class Line {
-  readonly #input: ClusterPortInput;
-  readonly #signal: AbortSignal;
-  #arrived: (WatchFrame | ApiError | undefined)[] = [];
-  #taken = 0;
-  #last = 0;
-  #ended = false;
-  #isSilent = false;
-  #stop = () => {};
-  #forget = () => {};
-  #wake: (() => void) | undefined;
-
-  constructor(input: ClusterPortInput, signal: AbortSignal) {
-    this.#input = input;
-    this.#signal = signal;
-    signal.addEventListener('abort', () => this.#end(), { once: true });
-  }
-
-  /** Nobody listens any more. */
-  get isOver(): boolean {
-    return this.#ended || !this.#input.process.isAlive;
-  }
-
-  put(frame: WatchFrame | ApiError | undefined): void {
-    if (this.#isSilent) return;
-    const { process, random, watchLag } = this.#input;
-    const now = process.clock().monotonic();
-    this.#last = Math.max(this.#last, now + 1 + random() * 10 + watchLag());
-    process.later(this.#last - now, () => {
-      if (this.#isSilent) return;
-      this.#arrived.push(frame);
-      this.#wake?.();
-    });
-  }
-
-  /** What a fault does to it: what is on its way arrives before an end, and not at all in silence. */
-  strike({ kind }: WatchFault, { doing, echoes }: { doing: string; echoes: () => readonly WatchFrame[] }): void {
-    if (this.#ended) return;
-    const end = endOf(kind, doing);
-    if (kind === 'silent') this.#isSilent = true;
-    else if (kind === 'echo') for (const frame of echoes()) this.put(frame);
-    else this.put(end === 'end' ? undefined : end);
-    if (end !== undefined) this.#stop();
-  }
-
-  /** Keeps it going: bookmarks, and the end that the server puts to every watch. */
-  open(stop: () => void, bookmark: () => void): void {
-    const { process } = this.#input;
-    this.#stop = stop;
-    if (this.#ended) stop();
-    const tick = () => {
-      if (this.#ended) return;
-      bookmark();
-      process.later(BOOKMARK_MS, tick);
-    };
-    process.later(BOOKMARK_MS, tick);
-    process.later(WATCH_ENDS_MS, () => {
-      stop();
-      this.put(undefined);
-    });
-  }
-
-  /** What is to be called when nobody listens any more. */
-  until(forget: () => void): void {
-    this.#forget = forget;
-    if (this.#ended) forget();
-  }
-
-  /** The next frame; undefined at the end. */
-  async next(): Promise<WatchFrame | undefined> {
-    while (this.#taken === this.#arrived.length && !this.#ended) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    if (this.#signal.aborted) return undefined;
-    const arrived = this.#arrived[this.#taken];
-    this.#taken += 1;
-    if (this.#taken === this.#arrived.length) {
-      this.#arrived = [];
-      this.#taken = 0;
-    }
-    if (arrived instanceof ApiError) throw arrived;
-    return arrived;
-  }
-
-  #end(): void {
-    this.#ended = true;
-    this.#stop();
-    this.#forget();
-    this.#wake?.();
-  }
 }

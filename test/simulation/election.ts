@@ -7,26 +7,31 @@ import { Candidate } from '../../bridge/leader.ts';
 import type { Lease } from '../../bridge/ports.ts';
 import type { FakeLeases } from '../support/fake-leases.ts';
 import type { SimulatedProcess } from './process.ts';
+import type { WorldOptions } from './world-options.ts';
 
 const LATENCY_MAX_MS = 20;
 const noLog = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A process, and what becomes of it. */
-export interface Standing {
+export interface Election {
   readonly leases: FakeLeases;
   readonly process: SimulatedProcess;
   readonly random: () => number;
+  readonly options: WorldOptions;
   elected(): void;
   lost(): void;
 }
 
 /** Stands for leader from now on; the returned lease is what the process holds. */
-export function standForLeader({ leases, process, random, elected, lost }: Standing): Lease {
+export function standForLeader({ leases, process, random, options, elected, lost }: Election): Lease {
   const clock = process.clock();
-  const candidate = new Candidate({
-    leases: leases.port({ clock, latency: () => 1 + random() * LATENCY_MAX_MS }),
-    ...{ clock, random, identity: process.identity.name, log: noLog },
+  const { name } = process.identity;
+  const port = leases.port({
+    ...{ clock, latency: () => 1 + random() * LATENCY_MAX_MS },
+    fate: () => options.leaseFate?.(name) ?? 'answered',
   });
+  const Candidacy = options.product?.Candidate ?? Candidate;
+  const candidate = new Candidacy({ leases: port, clock, random, identity: name, log: noLog });
   void candidate.elected.then(elected);
   void candidate.lost.then(() => {
     if (process.isAlive) lost();

@@ -49,11 +49,17 @@ export async function loadMutant({ what, file, from, to }: Omit<Mutation, 'caugh
     text.replace(from, () => to),
   );
   const load = (path: string) => import(pathToFileURL(join(folder, path)).href);
-  const [{ startBridge }, { createDispatch }, { startRuleKeeper }]: [
+  const [{ startBridge }, { createDispatch }, { Candidate }, { startRuleKeeper }]: [
     Pick<FleetProduct, 'startBridge'>,
     Pick<FleetProduct, 'createDispatch'>,
+    Pick<FleetProduct, 'Candidate'>,
     Pick<FleetProduct, 'startRuleKeeper'>,
-  ] = await Promise.all([load('bridge/bridge.ts'), load('functions/dispatch.ts'), load('bridge/rule-keeper.ts')]);
+  ] = await Promise.all([
+    load('bridge/bridge.ts'),
+    load('functions/dispatch.ts'),
+    load('bridge/leader.ts'),
+    load('bridge/rule-keeper.ts'),
+  ]);
   const dispose = async () => await rm(folder, { recursive: true, force: true });
-  return { product: { startBridge, createDispatch, startRuleKeeper }, dispose };
+  return { product: { startBridge, createDispatch, Candidate, startRuleKeeper }, dispose };
 }

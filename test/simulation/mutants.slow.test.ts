@@ -7,9 +7,11 @@ import { fieldCases } from './cases.ts';
 import { deleteOne } from './deletion.ts';
 import { loadMutant, type Mutation } from './mutant.ts';
 import { mutations } from './mutations.ts';
+import { leadingMutations } from './mutations-leading.ts';
 import { watchingMutations } from './mutations-watching.ts';
 import { sweepSingles } from './sweep.ts';
 import type { Trap } from './trap.ts';
+import { leadingTraps } from './traps-leading.ts';
 import { overtakingTraps } from './traps-overtaking.ts';
 import { targetTraps } from './traps-targets.ts';
 import { watchingTraps } from './traps-watching.ts';
@@ -35,22 +37,24 @@ const basics: readonly Trap[] = [
     },
   },
 ];
-const scenarios = [...basics, ...overtakingTraps, ...targetTraps, ...watchingTraps, ...fieldCases];
+const scenarios = [...basics, ...overtakingTraps, ...targetTraps, ...watchingTraps, ...leadingTraps, ...fieldCases];
 
-/** What is found broken in a mutant. */
+/** What the first trap finds broken in a mutant that finds anything. */
 async function breakage(mutation: Omit<Mutation, 'caughtBy'>, traps: readonly Trap[]): Promise<readonly string[]> {
   const mutant = await loadMutant(mutation);
   try {
-    const found: string[] = [];
-    for (const { run } of traps) found.push(...(await run(mutant.product)));
-    return found;
+    for (const { run } of traps) {
+      const found = await run(mutant.product);
+      if (found.length > 0) return found;
+    }
+    return [];
   } finally {
     await mutant.dispose();
   }
 }
 
 describe('the simulation', () => {
-  it.each([...mutations, ...watchingMutations])(
+  it.each([...mutations, ...watchingMutations, ...leadingMutations])(
     'catches a product that $what ($caughtBy)',
     { timeout: 60_000 },
     async (mutation) => {

@@ -12,17 +12,23 @@ import type { VirtualTime } from './clock.ts';
  * `before`: the call has not taken effect yet (of `crash` and `error`: it never will). `after`: it has, the answer has
  * not come (and of `crash` and `error` never will). `late`: as `after`, and the effect comes long after from the wire.
  */
-export interface Kind {
-  readonly kind: 'crash' | 'crash-others' | 'error' | 'stall';
-  readonly side: 'before' | 'after' | 'late';
-  /** What an error says, as HTTP does; without one the connection fails. Only of errors before the effect. */
-  readonly status?: number;
+export type Kind =
+  | { readonly kind: 'crash' | 'crash-others' | 'error' | 'stall'; readonly side: 'before' | 'after' | 'late' }
+  /** An error that says so much of itself. */
+  | ({ readonly kind: 'answer'; readonly side: 'before' | 'after' } & Refusal)
+  /** It takes effect, and the caller waits in vain until it gives up. */
+  | { readonly kind: 'mute'; readonly side: 'after' }
+  /** The way there or back takes so many ms longer: less than a caller waits. */
+  | { readonly kind: 'slow'; readonly side: 'before' | 'after'; readonly ms: number };
+
+/** What a server says instead of the answer. `status` is of HTTP, `retryAfter` in ms. */
+export interface Refusal {
+  readonly status: number;
+  readonly retryAfter?: number;
 }
 
 /** A fault at a call, by the number of the call in the world, from 0. */
-export interface Fault extends Kind {
-  readonly call: number;
-}
+export type Fault = Kind & { readonly call: number };
 
 /** What processes need of their world. */
 export interface Surroundings {
@@ -46,11 +52,11 @@ export interface Identity {
   readonly skew: number;
 }
 
-/** One port call: what it does to the model, and what the caller sees when the connection fails. */
+/** One port call: what it does to the model, and what the caller sees when the connection fails, or is told. */
 export interface PortCall<T> {
   readonly point: string;
   readonly effect: () => T;
-  readonly lost: (status: number) => Error;
+  readonly lost: (told?: Refusal) => Error;
 }
 
 /** Slowest way to a model and back, each, in ms. */
@@ -58,6 +64,8 @@ const LATENCY_MAX_MS = 20;
 /** How long a stalled process stands still. */
 export const STALL_MS = 5 * 60_000;
 const LATE_MS = 90_000;
+/** A caller gives up a call that is not answered for this long, as the real ports do. */
+const GIVES_UP_MS = 15_000;
 
 /** One incarnation. */
 export class SimulatedProcess {
@@ -67,6 +75,10 @@ export class SimulatedProcess {
   #alive = true;
   #calls = 0;
   #resumesAt = 0;
+  #slept = 0;
+  #wallStoppedAt: number | undefined;
+  /** What ends each call in flight without its answer. */
+  readonly #severed = new Set<() => void>();
 
   constructor(world: Surroundings, identity: Identity) {
     this.#world = world;
@@ -88,12 +100,28 @@ export class SimulatedProcess {
     this.#alive = false;
   }
 
+  /** Stands still for so many ms, as under SIGSTOP; `asleep`: with its machine, whose monotonic clock stands still as well. */
+  pause(ms: number, asleep?: 'asleep'): void {
+    this.#resumesAt = this.#world.time.now() + ms;
+    if (asleep !== undefined) this.#slept += ms;
+  }
+
+  /** Its wall clock goes on no more. */
+  stopWallClock(): void {
+    this.#wallStoppedAt = this.#world.time.now();
+  }
+
+  /** Ends all its connections: what is on the wire arrives, and no answer comes. */
+  sever(): void {
+    for (const end of this.#severed) end();
+  }
+
   /** Its clock: may be off, and its timers end with it. */
   clock(): Clock {
     const { time } = this.#world;
     return {
-      now: () => time.now() + this.identity.skew,
-      monotonic: () => time.now() - this.#born,
+      now: () => (this.#wallStoppedAt ?? time.now()) + this.identity.skew,
+      monotonic: () => time.now() - this.#born - this.#slept,
       after: (ms, task) => this.later(ms, task),
     };
   }
@@ -122,18 +150,25 @@ export class SimulatedProcess {
   #begin<T>({ point, effect, lost }: PortCall<T>, resolve: (value: T) => void, reject: (error: unknown) => void): void {
     const { time, random } = this.#world;
     const fault = this.#world.passFaultPoint(this, point);
-    const reach = 1 + random() * LATENCY_MAX_MS + (fault?.side === 'late' ? LATE_MS : 0);
-    const back = 1 + random() * LATENCY_MAX_MS;
+    const reach = 1 + random() * LATENCY_MAX_MS + delayOf(fault, 'before');
+    const back = 1 + random() * LATENCY_MAX_MS + delayOf(fault, 'after');
     this.#calls += 1;
-    const answer = (ms: number, settle: () => void) =>
-      this.later(ms, () => {
-        this.#calls -= 1;
-        settle();
-      });
+    let isAnswered = false;
+    const settled = (settle: () => void) => {
+      if (isAnswered) return;
+      isAnswered = true;
+      this.#calls -= 1;
+      this.#severed.delete(sever);
+      settle();
+    };
+    const answer = (ms: number, settle: () => void) => this.later(ms, () => settled(settle));
+    const sever = () => answer(0, () => reject(lost()));
+    this.#severed.add(sever);
     if (fault !== undefined && fault.side !== 'after') this.#strike(fault);
     if (fault?.side === 'before' && fault.kind === 'crash') return;
-    if (fault?.side === 'before' && fault.kind === 'error') {
-      answer(reach + back, () => reject(lost(fault.status ?? 0)));
+    const failure = failureOf(fault);
+    if (fault?.side === 'before' && failure !== undefined) {
+      answer(reach + back, () => reject(lost(failure.told)));
       return;
     }
     // What is on the wire arrives, whether or not its sender lives to hear the answer.
@@ -142,7 +177,7 @@ export class SimulatedProcess {
       this.#world.onWire(-1, point);
       const settle = attempt(effect, resolve, reject);
       if (fault?.side === 'after') this.#strike(fault);
-      answer(back, fault?.kind === 'error' ? () => reject(lost(0)) : settle);
+      answer(back, failure === undefined ? settle : () => reject(lost(failure.told)));
     });
   }
 
@@ -153,6 +188,19 @@ export class SimulatedProcess {
     if (kind === 'stall') this.#resumesAt = this.#world.time.now() + STALL_MS;
     this.#world.onFault(this, kind);
   }
+}
+
+/** How much longer the way there (`before`) or back (`after`) takes, in ms. */
+function delayOf(fault: Kind | undefined, side: 'before' | 'after'): number {
+  if (fault?.kind === 'slow') return fault.side === side ? fault.ms : 0;
+  if (fault?.kind === 'mute') return side === 'after' ? GIVES_UP_MS : 0;
+  return fault?.side === 'late' && side === 'before' ? LATE_MS : 0;
+}
+
+/** What the caller is told instead of the answer; undefined where it is answered. */
+function failureOf(fault: Kind | undefined): { readonly told?: Refusal } | undefined {
+  if (fault?.kind === 'answer') return { told: fault };
+  return fault?.kind === 'error' || fault?.kind === 'mute' ? {} : undefined;
 }
 
 /** Lets the effect happen now; the returned function hands its answer over. */

@@ -4,12 +4,16 @@
  */
 import { describe, expect, it } from 'vitest';
 import { fieldCases } from './cases.ts';
+import { leadingTraps } from './traps-leading.ts';
 import { overtakingTraps } from './traps-overtaking.ts';
 import { targetTraps } from './traps-targets.ts';
 import { watchingTraps } from './traps-watching.ts';
 
 describe('the traps of the protocol', () => {
-  it.each([...overtakingTraps, ...targetTraps, ...watchingTraps, ...fieldCases])('$id: $title', async ({ run }) => {
-    expect((await run()).join('\n\n')).toBe('');
-  });
+  it.each([...overtakingTraps, ...targetTraps, ...watchingTraps, ...leadingTraps, ...fieldCases])(
+    '$id: $title',
+    async ({ run }) => {
+      expect((await run()).join('\n\n')).toBe('');
+    },
+  );
 });

@@ -4,17 +4,24 @@
  */
 import { ApiError, type WatchFrame } from '../../bridge/ports.ts';
 
-/** `silent`: nothing comes any more, and nobody says so. `echo`: all that ever was comes again, in any order. */
+/**
+ * `silent`: nothing comes any more, and nobody says so. `garbled`: a line that is half of one. `echo`: all that ever was comes
+ * again, in any order.
+ */
 export interface WatchFault {
-  readonly kind: 'cut' | 'end' | 'silent' | 'expired' | 'busy' | 'failed' | 'echo';
+  readonly kind: (typeof WATCH_FAULTS)[number];
   /** After the opening, in ms. */
   readonly afterMs: number;
+  /** Instead: after so many lines, in the place of the one that would be next. */
+  readonly afterLines?: number;
+  /** Instead: whenever it is called; given to the scenario for each watch that is opened. */
+  readonly severedBy?: (strike: () => void) => void;
 }
 
 /** What strikes the next watch that is opened, if anything. */
 export type WatchFaults = () => WatchFault | undefined;
 
-export const WATCH_FAULTS = ['cut', 'end', 'silent', 'expired', 'busy', 'failed', 'echo'] as const;
+export const WATCH_FAULTS = ['cut', 'end', 'silent', 'garbled', 'expired', 'busy', 'failed', 'echo'] as const;
 
 /** Longest that a watch of bad weather lives, in ms. */
 const LIVES_MAX_MS = 3 * 60_000;
@@ -33,6 +40,7 @@ export function drawnFaults(random: () => number, share: number, kinds: readonly
 export function endOf(kind: WatchFault['kind'], doing: string): ApiError | 'end' | undefined {
   switch (kind) {
     case 'cut':
+    case 'garbled':
       return new ApiError(doing, 0);
     case 'end':
       return 'end';

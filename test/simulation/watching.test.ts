@@ -45,6 +45,27 @@ describe('a watch that is struck each time it is opened', () => {
   });
 });
 
+describe('a watch that is struck in the place of a line', () => {
+  it.each(WATCH_FAULTS)(
+    'by "%s" shows every deletion all the same, within the list and after it',
+    PATIENCE,
+    async (kind) => {
+      const broken: string[] = [];
+      for (const afterLines of [0, 1, 2, 3]) {
+        for (const struck of [1, 2, 5]) {
+          let left = struck;
+          const watchFaults = (): WatchFault | undefined => {
+            left -= 1;
+            return left < 0 ? undefined : { kind, afterMs: 0, afterLines };
+          };
+          broken.push(...(await brokenOf({ seed: 5, watchFaults })));
+        }
+      }
+      expect(broken.join('\n\n')).toBe('');
+    },
+  );
+});
+
 describe('a deletion that no watch shows', () => {
   it('since nobody answered for ten minutes and all history is gone, is found within a minute afterwards', async () => {
     let isUp = true;

@@ -3,7 +3,9 @@
  * Given by deletion.ts, the traps and storm.ts to world.ts.
  */
 import type { startBridge } from '../../bridge/bridge.ts';
+import type { Candidate } from '../../bridge/leader.ts';
 import type { createDispatch } from '../../functions/dispatch.ts';
+import type { Fate } from '../support/fake-leases.ts';
 import type { Fault, Kind } from './process.ts';
 import type { QueueSettings } from './queue.ts';
 import type { WatchFaults } from './watch-faults.ts';
@@ -13,6 +15,7 @@ import type { World } from './world.ts';
 export interface Product {
   readonly startBridge: typeof startBridge;
   readonly createDispatch: typeof createDispatch;
+  readonly Candidate: typeof Candidate;
 }
 
 /** How a world is. Times in ms. */
@@ -31,6 +34,8 @@ export interface WorldOptions {
   readonly functionSkew?: number;
   /** Whether bridges stand for leader over a lease, as they do in a cluster; otherwise each one has it until it is taken. */
   readonly election?: boolean;
+  /** What becomes of a call about the lease; `process` is who makes it. */
+  readonly leaseFate?: (process: string) => Fate;
   /** From the end of a bridge to the start of the next. */
   readonly restartMs?: number;
   /** How far watches are behind. */

@@ -116,7 +116,7 @@ export class World implements Surroundings {
     this.#incarnations.push(incarnation);
     if (this.#options.election === true) {
       incarnation.lease = standForLeader({
-        ...{ leases: this.leases, process, random: this.random },
+        ...{ leases: this.leases, process, random: this.random, options: this.#options },
         elected: () => this.#lead(incarnation),
         lost: () => this.crash(process),
       });

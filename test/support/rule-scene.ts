@@ -60,6 +60,7 @@ export class RuleScene {
     let keeper: RuleKeeper | undefined;
     const bridge = startBridge({
       ...{ ...shared, queue, rules: book, areRulesKnown: () => keeper?.isReady() === true },
+      rulesTrouble: () => keeper?.trouble,
       isPermitted: (name) => keeper?.isPermitted(name) !== false,
       clusterId: { uid: CLUSTER_UID },
       handlers: { [HANDLER]: { queueUrl: `https://queues/${HANDLER}`, sender: SENDER } },

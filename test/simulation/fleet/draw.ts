@@ -41,7 +41,7 @@ function fairWeather(dice: Dice, activeMs: number): Weather {
 }
 
 function drawWeather(dice: Dice, activeMs: number): Weather {
-  const statuses = STATUSES.map((status) => ({ kind: 'error', side: 'before', status }) as const);
+  const statuses = STATUSES.map((status) => ({ kind: 'answer', side: 'before', status }) as const);
   const kinds = [...ALL_KINDS.filter(({ kind }) => kind !== 'stall' && kind !== 'crash-others'), ...statuses];
   const skew = () => dice.pick(0, -30 * SECOND, 30 * SECOND);
   return {

@@ -173,7 +173,7 @@ export class FleetBridges {
       return;
     }
     incarnation.lease = standForLeader({
-      ...{ leases: this.leases, process, random: surroundings.random },
+      ...{ leases: this.leases, process, random: surroundings.random, options: { seed: 0 } },
       elected: () => this.#lead(incarnation),
       lost: () => this.crash(process),
     });

@@ -1,0 +1,89 @@
+/*
+ * Edits the pure modules of test/mutation/modules.ts, one small edit at a time, by Stryker, and counts which of the edits
+ * their tests notice. Called by mutate.ts (npm run mutate), and by test.ts for what has changed.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MUTATED, type Mutated } from '../test/mutation/modules.ts';
+import { Interrupted } from './boot/child.mjs';
+import { linesOf, readScores, type Score } from './mutation-report.ts';
+import { nothing } from './tally.ts';
+import { runTool } from './tool.ts';
+import type { Check } from './verify.ts';
+
+const root = join(import.meta.dirname, '..');
+const FOLDER = '.cache/mutation';
+
+/** The modules, or the tests of modules, that the working tree or the last commit has changed. */
+export function changedModules(): readonly Mutated[] {
+  const changed = new Set([
+    ...changedIn(['diff', '--name-only', 'HEAD']),
+    ...changedIn(['diff', '--name-only', 'HEAD~1', 'HEAD']),
+  ]);
+  return MUTATED.filter(({ file, tests }) => [file, ...tests].some((path) => changed.has(path)));
+}
+
+/** Files that git names; none where there is no git, no repository or no such commit. */
+function changedIn(args: readonly string[]): readonly string[] {
+  const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  return status === 0 ? stdout.split('\n').filter(Boolean) : [];
+}
+
+/**
+ * Edits the modules one after the other and says how each of them fared.
+ * @throws Error when the tester could not come to its end, for example since a test fails without any edit
+ */
+export async function mutate(modules: readonly Mutated[]): Promise<readonly Score[]> {
+  const folder = join(root, FOLDER);
+  mkdirSync(folder, { recursive: true });
+  const [config, report] = [join(folder, 'stryker.json'), join(folder, 'report.json')];
+  writeFileSync(config, JSON.stringify(configuration(modules, report), undefined, 2));
+  const code = await runTool('stryker', ['run', config]);
+  if (code !== 0)
+    throw new Error(`editing ${modules.map(({ file }) => file).join(', ')}: the mutation tester ended with ${code}`);
+  return readScores(readFileSync(report, 'utf8'), modules);
+}
+
+function configuration(modules: readonly Mutated[], fileName: string) {
+  return {
+    testRunner: 'vitest',
+    plugins: ['@stryker-mutator/vitest-runner'],
+    vitest: { configFile: 'test/mutation/vitest.config.ts' },
+    mutate: modules.map(({ file }) => file),
+    coverageAnalysis: 'perTest',
+    // What is evaluated when a module is loaded cannot be switched while tests run.
+    ignoreStatic: true,
+    // TypeScript 7 has not the interface by which the tester would rewrite it; nothing in it has to be rewritten.
+    tsconfigFile: 'none.json',
+    reporters: ['progress-append-only', 'json'],
+    jsonReporter: { fileName },
+    concurrency: 2,
+    tempDirName: `${FOLDER}/sandbox`,
+    ignorePatterns: ['build', 'dist', '.serverless'],
+    thresholds: { high: 95, low: 85, break: null },
+    allowConsoleColors: false,
+  };
+}
+
+/** A check that edits the modules that have changed: each counts as one, and fails where its tests notice too little. */
+export const mutationTests: Check = {
+  name: 'edits of changed modules',
+  async run() {
+    const modules = changedModules();
+    if (modules.length === 0) {
+      console.log('no module of test/mutation/modules.ts has changed');
+      return nothing;
+    }
+    try {
+      const scores = await mutate(modules);
+      for (const line of linesOf(scores)) console.log(line);
+      const failed = scores.filter(({ isEnough }) => !isEnough).length;
+      return { ...nothing, passed: scores.length - failed, failed };
+    } catch (cause) {
+      if (cause instanceof Interrupted) throw cause;
+      console.error(cause);
+      return { ...nothing, failed: modules.length };
+    }
+  },
+};

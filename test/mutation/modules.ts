@@ -1,0 +1,43 @@
+/*
+ * The pure modules on which the promises rest, and the tests that have to notice any edit of them that matters.
+ * Read by infra/mutate.ts, which makes the edits (npm run mutate), and by vitest.config.ts beside this file.
+ */
+
+/** What is edited, by which tests it has to be noticed, and how many of the edits at least, in per cent. */
+export interface Mutated {
+  readonly file: string;
+  readonly tests: readonly string[];
+  readonly atLeast: number;
+}
+
+const contractTests = ['decode', 'golden', 'results', 'schemas', 'sender', 'terms', 'canonical'].map(
+  (name) => `test/bridge/contract-${name}.test.ts`,
+);
+// The whole table (decide.test.ts) notices more, and takes seconds for each of hundreds of edits: these have to be enough.
+const decideTests = ['decide-traps', 'decide-properties'].map((name) => `test/bridge/${name}.test.ts`);
+
+/** From the most dangerous on: what lets go, what is believed, what is asked for, who may. */
+export const MUTATED: readonly Mutated[] = [
+  { file: 'bridge/decide.ts', tests: decideTests, atLeast: 88 },
+  { file: 'bridge/finalizer.ts', tests: ['test/bridge/finalizer.test.ts'], atLeast: 95 },
+  {
+    file: 'bridge/words.ts',
+    tests: ['words', 'person', 'telling', 'stray-acts'].map((name) => `test/bridge/${name}.test.ts`),
+    atLeast: 85,
+  },
+  { file: 'bridge/record.ts', tests: ['test/bridge/record.test.ts'], atLeast: 85 },
+  { file: 'bridge/budget-blocks.ts', tests: ['test/bridge/budget-blocks.test.ts'], atLeast: 85 },
+  {
+    file: 'bridge/leader-state.ts',
+    tests: ['test/bridge/leader-properties.test.ts', 'test/bridge/leader-change.test.ts', 'test/bridge/leader.test.ts'],
+    atLeast: 85,
+  },
+  { file: 'bridge/slowness.ts', tests: ['test/bridge/slowness.test.ts'], atLeast: 85 },
+  { file: 'bridge/contract/terms.ts', tests: contractTests, atLeast: 85 },
+  { file: 'bridge/contract/canonical.ts', tests: contractTests, atLeast: 85 },
+  { file: 'bridge/contract/sender.ts', tests: contractTests, atLeast: 85 },
+  { file: 'functions/guards.ts', tests: ['test/functions/guards.test.ts'], atLeast: 85 },
+  { file: 'functions/ownership.ts', tests: ['test/functions/ownership.test.ts'], atLeast: 90 },
+  { file: 'functions/visibility.ts', tests: ['test/functions/visibility.test.ts'], atLeast: 85 },
+  { file: 'functions/aws-errors.ts', tests: ['test/functions/aws-errors.test.ts'], atLeast: 85 },
+];
