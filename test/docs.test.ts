@@ -55,6 +55,7 @@ it.each([
   'README.md',
   'CONTRIBUTING.md',
   'docs/benchmarks.md',
+  'docs/releases.md',
   'docs/promises.md',
   'docs/leaving.md',
   'docs/verified.md',

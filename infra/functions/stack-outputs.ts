@@ -1,0 +1,72 @@
+/*
+ * What a deployed stack says of itself, read back: from what CloudFormation's DescribeStacks answers, as the AWS command line
+ * and outputs-plugin.cjs write it, or from a plain object of names and values. Called by ../stack.ts; outputs.ts names them.
+ */
+import { readFileSync } from 'node:fs';
+import * as z from 'zod/mini';
+import { explain } from '../explain.ts';
+import { deadLetterNames, handlerNames, resultQueueNames } from './names.ts';
+import type { ClusterValues, Values } from './values.ts';
+
+const described = z.object({
+  Stacks: z.array(
+    z.object({ Outputs: z._default(z.array(z.object({ OutputKey: z.string(), OutputValue: z.string() })), []) }),
+  ),
+});
+const plain = z.record(z.string(), z.string());
+
+/** The outputs of a stack by name. */
+export type StackOutputs = Readonly<Record<string, string>>;
+
+/** What the bridge of one cluster has to know of the functions. */
+export interface BridgeSide {
+  readonly results: { readonly url: string; readonly arn: string };
+  readonly handlers: Readonly<Record<string, { readonly url: string; readonly arn: string; readonly roleId: string }>>;
+  readonly deadLetterRoleId: string;
+}
+
+/**
+ * Reads outputs from a file.
+ * @throws Error naming the file when it holds neither form
+ */
+export function readOutputs(file: string): StackOutputs {
+  try {
+    const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const answer = described.safeParse(read);
+    if (!answer.success) return plain.parse(read);
+    const [stack, ...others] = answer.data.Stacks;
+    if (stack === undefined || others.length > 0) throw new Error(`it describes ${answer.data.Stacks.length} stacks`);
+    return Object.fromEntries(stack.Outputs.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+  } catch (cause) {
+    throw new Error(`reading the outputs of a stack from ${file}: ${explain(cause)}`, { cause });
+  }
+}
+
+/**
+ * Picks what one cluster's bridge has to know.
+ * @throws Error naming every output that is missing: the stack is older than the values
+ */
+export function bridgeSide(outputs: StackOutputs, values: Values, { uid }: ClusterValues): BridgeSide {
+  const missing: string[] = [];
+  const get = (name: string) => {
+    const value = outputs[name];
+    if (value === undefined) missing.push(name);
+    return value ?? '';
+  };
+  const queue = (id: string) => ({ url: get(`${id}Url`), arn: get(`${id}Arn`) });
+  const side = {
+    results: queue(resultQueueNames(values, uid).queueId),
+    handlers: Object.fromEntries(
+      Object.keys(values.handlers).map((name) => {
+        const { queueId, roleId } = handlerNames(values, name);
+        return [name, { ...queue(queueId), roleId: get(`${roleId}Id`) }];
+      }),
+    ),
+    deadLetterRoleId: get(`${deadLetterNames(values).roleId}Id`),
+  };
+  if (missing.length === 0) return side;
+  const stack = `${values.service}-${values.stage}`;
+  throw new Error(
+    `looking at the outputs of ${stack}: ${missing.join(', ')} missing; deploy it with these values first`,
+  );
+}

@@ -1,0 +1,104 @@
+/*
+ * The GitHub workflows, as far as they can be looked at without GitHub: by actionlint, and for what it does not mind, which is
+ * whose code runs with which rights.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import * as z from 'zod/mini';
+import { lintWorkflows } from '../../infra/local/actionlint.ts';
+import { root } from '../support/tracked-files.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'workflows-test-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const FOLDER = '.github/workflows';
+const names = readdirSync(join(root, FOLDER));
+const read = (name: string) => readFileSync(join(root, FOLDER, name), 'utf8');
+const say = (line: string) => console.error(line);
+const BUILD_TIME_MS = 300_000;
+
+const rights = z.record(z.string(), z.string());
+const stepSchema = z.object({ uses: z.optional(z.string()), run: z.optional(z.string()), with: z.optional(z.json()) });
+const workflowSchema = z.object({
+  on: z.record(z.string(), z.json()),
+  permissions: rights,
+  jobs: z.record(z.string(), z.object({ permissions: z._default(rights, {}), steps: z.array(stepSchema) })),
+});
+const workflows = names.map((name) => ({ name, ...workflowSchema.parse(parse(read(name))) }));
+
+describe('the workflows', () => {
+  it(
+    'are two, and actionlint finds nothing in them',
+    async () => {
+      expect(names.sort()).toEqual(['ci.yml', 'release.yml']);
+      const files = names.map((name) => join(FOLDER, name));
+      expect(await lintWorkflows(files, root, say)).toEqual([]);
+    },
+    BUILD_TIME_MS,
+  );
+
+  it(
+    'would be found out',
+    async () => {
+      mkdirSync(join(folder, FOLDER), { recursive: true });
+      const title = '$' + '{{ github.event.pull_request.title }}';
+      const broken = read('ci.yml')
+        .replace('run: npm test', `run: echo "${title}"`)
+        .replace('matrix.node', 'matrix.nod');
+      writeFileSync(join(folder, FOLDER, 'ci.yml'), broken);
+      const found = (await lintWorkflows([join(FOLDER, 'ci.yml')], folder, say)).join('\n');
+      expect(found).toContain('potentially untrusted');
+      expect(found).toContain('property "nod" is not defined');
+    },
+    BUILD_TIME_MS,
+  );
+
+  it.each(names)('%s names each action by its full commit, with the version for people', (name) => {
+    const used = read(name)
+      .split('\n')
+      .filter((line) => /\buses:/.test(line));
+    expect(used.length).toBeGreaterThan(0);
+    expect(used.filter((line) => !/uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([]);
+  });
+
+  it.each(workflows)(
+    '$name may read the repository and no more, but for what a job says',
+    ({ permissions, on, jobs }) => {
+      expect(permissions).toEqual({ contents: 'read' });
+      expect(Object.keys(on)).not.toContain('pull_request_target');
+      for (const { steps } of Object.values(jobs)) {
+        const checkouts = steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'));
+        expect(checkouts.map((step) => step.with)).toEqual(checkouts.map(() => ({ 'persist-credentials': false })));
+      }
+    },
+  );
+
+  it('writes only in the jobs of a release, each where it publishes', () => {
+    const writing = workflows.flatMap(({ name, jobs }) =>
+      Object.entries(jobs).flatMap(([job, { permissions }]) =>
+        Object.entries(permissions)
+          .filter(([, right]) => right !== 'read')
+          .map(([right]) => `${name} ${job} ${right}`),
+      ),
+    );
+    expect(writing.sort()).toEqual([
+      'release.yml chart packages',
+      'release.yml image attestations',
+      'release.yml image id-token',
+      'release.yml image packages',
+      'release.yml package id-token',
+      'release.yml release contents',
+    ]);
+  });
+
+  it('puts no text that others write into a script, and stores no secret', () => {
+    const scripts = workflows.flatMap(({ jobs }) =>
+      Object.values(jobs).flatMap(({ steps }) => steps.map(({ run }) => run)),
+    );
+    expect(scripts.filter((script) => script?.includes('${{'))).toEqual([]);
+    expect(names.filter((name) => /\bsecrets\./.test(read(name)))).toEqual([]);
+  });
+});
