@@ -8,7 +8,6 @@
  * - after the abort signal no destructive call begins: answer pending (what the next call goes on with needs no memory);
  * - ownership is read again before each irreversible step (in a long run of deletes at least every 5 s);
  * - only a real not-found is gone. Whatever is thrown means "again" and never releases anything.
- *
  * Guards have run before teardown does: sender, cluster, expiry, allow-list, account, region. See guards.ts.
  */
 import * as z from 'zod/mini';
