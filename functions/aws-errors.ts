@@ -64,7 +64,10 @@ export function isTransient({ means, reason }: ErrorRow): boolean {
 export function classify(call: string, error: unknown, own: ErrorTable = {}): Fault {
   const answered = member(member(error, '$metadata'), 'httpStatusCode');
   const status = typeof answered === 'number' ? answered : undefined;
-  const code = firstNamed([member(error, 'code'), member(error, 'Code'), member(error, 'name')]);
+  const name = member(error, 'name');
+  // Of what fails on the network `fetch` says no more than TypeError; why is in the cause.
+  const below = name === 'TypeError' ? member(member(error, 'cause'), 'code') : undefined;
+  const code = firstNamed([member(error, 'code'), member(error, 'Code'), below, name]);
   const named = member(member(member(error, '$response'), 'headers'), 'x-amz-bucket-region');
   const region = typeof named === 'string' && named !== '' ? named : undefined;
   const row =

@@ -121,20 +121,24 @@ interface OneCall<T> {
 }
 
 async function callOnce<T>(
-  { signal, errors, clock, observe }: CallsInput,
+  { signal, errors, clock, log, observe }: CallsInput,
   { call, kind, send }: OneCall<T>,
 ): Promise<Answer<T>> {
   if (signal.aborted) throw new OutOfTime(`calling ${call}: the time of this run is used up`);
   const timeout = new AbortController();
+  const began = clock.monotonic();
+  const told = (means: string) => log.debug('made a call', { call, kind, means, ms: clock.monotonic() - began });
   const cancel = clock.after(CALL_TIMEOUT_MS, () => timeout.abort());
   try {
     observe?.(call, kind);
     const value = await send({ abortSignal: AbortSignal.any([signal, timeout.signal]) });
+    told('done');
     return { means: 'done', value };
   } catch (cause) {
     if (signal.aborted) throw new OutOfTime(`calling ${call}: the time of this run is used up`, { cause });
     const fault = classify(call, cause, errors);
     const { means } = fault;
+    told(`${means} (${fault.code})`);
     if (means === 'again') throw new CallFailed(fault, cause);
     return { ...fault, means };
   } finally {

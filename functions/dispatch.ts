@@ -175,6 +175,7 @@ async function answer(input: DispatchInput, { endsAt }: Invocation, job: Job): P
   const request = { ...job.request, traceparent };
   const log = input.log.with({ requestId: request.id, traceparent });
   const began = clock.monotonic();
+  log.debug('judged a request', { verdict: verdict.verdict });
   const outcome =
     verdict.verdict === 'answer'
       ? verdict.outcome

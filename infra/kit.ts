@@ -2,5 +2,15 @@
  * What people who keep handlers in a repository of their own import, as `finalizer-bridge/infra`: for their serverless.yml
  * `serverless`, for the command line `init` and `dev`. What is heavy is loaded when it is used.
  */
+import type { DevOptions, DevReport } from './kit/dev-report.ts';
+
+export type { DevOptions, DevReport } from './kit/dev-report.ts';
 export { KitError } from './kit/error.ts';
+export { type InitOptions, init } from './kit/init.ts';
 export { type ServiceOptions, serverless } from './kit/serverless.ts';
+
+/** Sends one request to a handler and waits for its answer. @throws KitError for what is missing, and when no answer comes. */
+export async function dev(options: DevOptions): Promise<DevReport> {
+  const { runDev } = await import('./kit/dev.ts');
+  return await runDev(options);
+}

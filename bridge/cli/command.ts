@@ -11,9 +11,10 @@ import type { DrainApi } from './drain/api.ts';
 
 /**
  * Exit codes. `ok`: done, or all is well. `failed`: it could not be done, or is not clean (`status` found something held,
- * `drain` left something). `usage`: the command line itself was wrong, nothing was done.
+ * `drain` left something). `usage`: the command line itself was wrong, nothing was done. `pending` and `refused` are answers
+ * of a handler, for `dev`.
  */
-export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+export const EXIT = { ok: 0, failed: 1, usage: 2, pending: 3, refused: 4 } as const;
 export type Exit = (typeof EXIT)[keyof typeof EXIT];
 
 /** How data is printed: words for people, or one document for programs. */
@@ -44,10 +45,14 @@ export interface World {
   readonly isNamespaceGiven: boolean;
 }
 
-/** All that a command is given beside its own arguments and options. */
-export interface Context extends World, Terminal {
-  readonly clock: Clock;
+/** What a command is given that needs no cluster. */
+export interface LocalContext extends Terminal {
   readonly format: Format;
+}
+
+/** All that a command is given beside its own arguments and options. */
+export interface Context extends World, LocalContext {
+  readonly clock: Clock;
   /** How a command on the same cluster as the same caller begins; quoted for a shell. */
   readonly self: string;
   /** The same flags for kubectl, each after a blank. */
@@ -70,14 +75,21 @@ export function misused(message: string): Failure {
   return new Failure(message, { exit: EXIT.usage });
 }
 
+/** What a command begins with: the cluster is only there for those that ask for it. */
+export interface Beginning {
+  readonly local: LocalContext;
+  /** Throws a Failure when the kubeconfig does not have what the flags name. */
+  connect(): Context;
+}
+
 /** One command. `Options` are its own options as commander gives them, once `options` has seen them. */
-export interface CommandDefinition<Options> {
+export interface CommandDefinition<Options, Given = Context> {
   readonly name: string;
   readonly summary: string;
   /** Adds arguments, options and examples; the global flags are there already. */
   readonly usage: (command: Usage) => Usage;
   readonly options: z.ZodMiniType<Options>;
-  run(context: Context, args: readonly string[], options: Options): Promise<Exit>;
+  run(context: Given, args: readonly string[], options: Options): Promise<Exit>;
 }
 
 /** A command with its options' type closed off. */
@@ -85,7 +97,7 @@ export interface Command {
   readonly name: string;
   readonly summary: string;
   readonly usage: (command: Usage) => Usage;
-  run(context: Context, args: readonly string[], options: unknown): Promise<Exit>;
+  run(beginning: Beginning, args: readonly string[], options: unknown): Promise<Exit>;
 }
 
 /** Makes a command. */
@@ -93,6 +105,15 @@ export function defineCommand<Options>(definition: CommandDefinition<Options>): 
   const { name, summary, usage, options: schema } = definition;
   return {
     ...{ name, summary, usage },
-    run: (context, args, options) => definition.run(context, args, z.parse(schema, options)),
+    run: async ({ connect }, args, options) => await definition.run(connect(), args, z.parse(schema, options)),
+  };
+}
+
+/** Makes a command that has nothing to do with a cluster, and so needs no kubeconfig. */
+export function defineLocalCommand<Options>(definition: CommandDefinition<Options, LocalContext>): Command {
+  const { name, summary, usage, options: schema } = definition;
+  return {
+    ...{ name, summary, usage },
+    run: async ({ local }, args, options) => await definition.run(local, args, z.parse(schema, options)),
   };
 }

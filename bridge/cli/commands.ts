@@ -5,11 +5,16 @@
 import { adopt } from './adopt.ts';
 import { approve } from './approve.ts';
 import type { Command } from './command.ts';
+import { dev } from './dev.ts';
 import { drain } from './drain.ts';
 import { explain } from './explain.ts';
+import { init } from './init.ts';
 import { release } from './release.ts';
 import { retry } from './retry.ts';
 import { status } from './status.ts';
 
 /** All commands. */
-export const commands: readonly Command[] = [status, explain, retry, release, approve, adopt, drain];
+export const commands: readonly Command[] = [
+  ...[status, explain, retry, release, approve, adopt, drain],
+  ...[init, dev],
+];

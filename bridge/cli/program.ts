@@ -6,7 +6,7 @@ import { Command as Commander, CommanderError, InvalidArgumentError, Option } fr
 import * as z from 'zod/mini';
 import { parseDuration } from '../duration.ts';
 import type { Clock } from '../ports.ts';
-import { type Command, type Context, EXIT, type Exit, FORMATS, misused, type Terminal, type World } from './command.ts';
+import { type Command, EXIT, type Exit, FORMATS, misused, type Terminal, type World } from './command.ts';
 import { explainFailure } from './failure-words.ts';
 import { printable, quoted } from './shell.ts';
 
@@ -95,8 +95,9 @@ async function runCommand(command: Command, commander: Commander, options: Progr
   const { terminal, clock } = options;
   const kubectlFlags = connectionFlags(flags);
   const words = { self: options.name + kubectlFlags, kubectlFlags, format: flags.output };
-  const context: Context = { ...options.connect(flags, clock), ...terminal, ...words, clock };
-  return await command.run(context, commander.processedArgs.flat().filter(isText), commander.opts());
+  const local = { ...terminal, format: flags.output };
+  const connect = () => ({ ...options.connect(flags, clock), ...terminal, ...words, clock });
+  return await command.run({ local, connect }, commander.processedArgs.flat().filter(isText), commander.opts());
 }
 
 /** A flag of a script whose variable is not set must not mean some other place. */

@@ -4,15 +4,12 @@
  * Called by serverless.ts and dev.ts; artefacts.ts makes the modules of the functions from it.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
-import { join, relative } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { BuildOptions } from 'esbuild';
+import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { handlerName } from '../../bridge/contract.ts';
 import { defineRegistry, type Handler } from '../../functions/handler.ts';
 import { KitError } from './error.ts';
-import { loadEsbuild } from './tools.ts';
+import { asModule, buildModules, importAll } from './modules.ts';
 
 /** Where a registry is looked for, in the project's folder. */
 export const REGISTRY_FILE = 'registry.ts';
@@ -51,7 +48,6 @@ const handlerShape = z.object({
   schemas: z.object({ target: z.object({}), options: z.object({}), settings: z.object({}) }),
   prepare: z.custom(isFunction),
 });
-const exportsShape = z.record(z.string(), z.record(z.string(), z.unknown()));
 
 /**
  * Loads a registry.
@@ -63,7 +59,7 @@ export async function loadRegistry({ folder, file = REGISTRY_FILE }: RegistryPla
       `there is no ${file} in ${folder}: it is to export the handlers, as "export const registry = defineRegistry([…]);"`,
     );
   }
-  const module = `./${file.replaceAll('\\', '/').replace(/^\.\//, '')}`;
+  const module = asModule(file);
   const modules = await modulesOf({ folder, module });
   const [own = {}, ...others] = await importAll(folder, [module, ...modules]);
   const handlers = handlersIn(own.registry, file);
@@ -97,48 +93,15 @@ function isHandler(value: unknown): value is Handler {
   return handlerShape.safeParse(value).success;
 }
 
-/** How a registry is read: what the project wrote is bundled, what it installed is left to Node.js. */
-const READING: BuildOptions = {
-  bundle: true,
-  packages: 'external',
-  format: 'esm',
-  platform: 'node',
-  target: 'node22',
-  logLevel: 'silent',
-};
-
 /** The modules of the project that the registry reaches, and those of this package that they import. */
 async function modulesOf({ folder, module }: { readonly folder: string; readonly module: string }) {
-  const { metafile } = await built(folder, { entryPoints: [join(folder, module)], write: false, metafile: true });
+  const { metafile } = await buildModules(folder, {
+    entryPoints: [join(folder, module)],
+    write: false,
+    metafile: true,
+  });
   const inputs = Object.entries(metafile?.inputs ?? {});
   const own = inputs.map(([path]) => `./${path}`).filter((path) => path !== module);
   const ours = inputs.flatMap(([, { imports }]) => imports).filter(({ external, path }) => external && OURS.test(path));
   return [...new Set([...own, ...ours.map(({ path }) => path)])].sort();
-}
-
-/** The exports of each module, all loaded together, so that a handler is the same value wherever it shows. */
-async function importAll(folder: string, modules: readonly string[]) {
-  const text = modules.map((module, index) => `export * as m${index} from ${JSON.stringify(module)};`).join('\n');
-  const place = join(folder, 'build');
-  await mkdir(place, { recursive: true });
-  const outfile = join(place, `registry-${process.pid}-${Date.now()}.mjs`);
-  try {
-    const stdin = { contents: text, resolveDir: folder, sourcefile: 'registry-modules.ts', loader: 'ts' } as const;
-    await built(folder, { stdin, outfile });
-    const loaded: unknown = await import(pathToFileURL(outfile).href).catch((cause: unknown) => {
-      const said = cause instanceof Error ? cause.message : String(cause);
-      throw new KitError(`loading the registry: ${said.replaceAll(relative(folder, outfile), 'registry')}`, { cause });
-    });
-    const exported = exportsShape.parse({ ...Object(loaded) });
-    return modules.map((_, index) => exported[`m${index}`] ?? {});
-  } finally {
-    await rm(outfile, { force: true });
-  }
-}
-
-async function built(folder: string, options: BuildOptions) {
-  const { build } = await loadEsbuild(folder);
-  return await build({ ...READING, absWorkingDir: folder, ...options }).catch((cause: unknown) => {
-    throw new KitError(`building the registry: ${cause instanceof Error ? cause.message : cause}`, { cause });
-  });
 }

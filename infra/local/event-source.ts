@@ -50,6 +50,8 @@ export interface EventSourceOptions {
   /** The handler export that Lambda would call. */
   readonly invoke: (event: SQSEvent, context: Context) => Promise<unknown>;
   readonly clock?: EventSourceClock;
+  /** Told when a batch has come and the function is to be called. */
+  readonly onBegin?: (messageIds: readonly string[]) => void;
   readonly onInvocation?: (report: InvocationReport) => void;
   /** Takes failed polls and deletes; the source goes on. */
   readonly onError: (error: unknown) => void;
@@ -123,11 +125,12 @@ async function receive(options: EventSourceOptions, signal: AbortSignal): Promis
 }
 
 async function handleBatch(options: EventSourceOptions, messages: readonly Message[]): Promise<void> {
-  const { clock = systemClock, queueArn, onInvocation, onError } = options;
+  const { clock = systemClock, queueArn, onBegin, onInvocation, onError } = options;
   const requestId = randomUUID();
   const started = clock.now();
   const event = sqsEvent(messages, { queueArn });
   const messageIds = event.Records.map((one) => one.messageId);
+  onBegin?.(messageIds);
   const outcome = await invoke(options, { event, requestId, started });
   // Without an answer nothing is deleted: the whole batch comes back when its visibility ends.
   if (outcome.kind === 'answered') {

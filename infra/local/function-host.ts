@@ -42,7 +42,11 @@ function isHandler(value: unknown): value is Handler {
 
 function report(name: string, { outcome, requestId, messageIds, durationMs }: InvocationReport): void {
   const detail = outcome.kind === 'threw' ? { ...outcome, error: String(outcome.error) } : outcome;
-  console.error(JSON.stringify({ function: name, requestId, messageIds, durationMs, ...detail }));
+  say({ function: name, requestId, messageIds, durationMs, ...detail });
+}
+
+function say(line: object): void {
+  console.error(JSON.stringify({ time: new Date().toISOString(), ...line }));
 }
 
 async function main(path: string): Promise<void> {
@@ -55,7 +59,11 @@ async function main(path: string): Promise<void> {
     const { functionName } = mapping;
     const onError = (error: unknown) => console.error(JSON.stringify({ function: functionName, error: String(error) }));
     sources.push(
-      startEventSource({ ...mapping, client, invoke, onError, onInvocation: (one) => report(functionName, one) }),
+      startEventSource({
+        ...{ ...mapping, client, invoke, onError },
+        onBegin: (messageIds) => say({ function: functionName, kind: 'begins', messageIds }),
+        onInvocation: (one) => report(functionName, one),
+      }),
     );
   }
   process.once('SIGTERM', () => {

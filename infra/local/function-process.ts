@@ -4,7 +4,7 @@
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import type { Environment } from './environment.ts';
 import type { HostConfiguration } from './function-host.ts';
 import { startSupervised } from './supervised.ts';
@@ -26,6 +26,8 @@ export interface FunctionProcessOptions {
   /** The function's own configuration and whatever else it reads from its environment. */
   readonly environment: Environment;
   readonly logFile?: string;
+  /** Arguments of Node.js. */
+  readonly nodeArgs?: readonly string[];
   /** Where its private folder is made; the system's temporary folder unless told. */
   readonly folder?: string;
 }
@@ -41,9 +43,12 @@ export interface FunctionProcess {
   stop(): Promise<void>;
 }
 
+/** Beside this file as it runs, a source or what was compiled of it. */
+const HOST = join(import.meta.dirname, `function-host${extname(import.meta.filename)}`);
+
 /** Resolves when the host is polling. Throws, with the end of its log, when it ends before that. */
 export async function startFunctionProcess(options: FunctionProcessOptions): Promise<FunctionProcess> {
-  const { functionName, entry, queues, batchSize, functionTimeoutMs, concurrency } = options;
+  const { functionName, entry, queues, batchSize, functionTimeoutMs, concurrency, nodeArgs = [] } = options;
   const folder = await mkdtemp(join(options.folder ?? tmpdir(), 'finalizer-bridge-function-'));
   const logFile = options.logFile ?? join(folder, 'function.log');
   const common = { functionName, entry, batchSize, functionTimeoutMs, concurrency };
@@ -54,7 +59,7 @@ export async function startFunctionProcess(options: FunctionProcessOptions): Pro
   const host = await startSupervised({
     name: functionName,
     command: process.execPath,
-    args: [join(import.meta.dirname, 'function-host.ts'), file],
+    args: [...nodeArgs, HOST, file],
     env: lambdaEnvironment(options),
     logFile,
     announces: true,

@@ -75,6 +75,17 @@ describe('one run of a handler', () => {
     expect(wall.outcome).toMatchObject({ outcome: 'pending', reason: 'AccessDenied' });
   });
 
+  it('counts what fails below fetch by its cause, and nothing else by one', async () => {
+    const below = (name: string, code: string) => Object.assign(new Error('x', { cause: { code } }), { name });
+    const outcomeOf = async (error: Error) =>
+      (await tryTeardown({ ...trial, answers: { 'licences:Get': [error] } })).outcome;
+    expect(await outcomeOf(below('TypeError', 'ECONNRESET'))).toMatchObject({
+      outcome: 'pending',
+      reason: 'Unreachable',
+    });
+    expect(await outcomeOf(below('RangeError', 'NoLicence'))).toMatchObject({ outcome: 'pending' });
+  });
+
   it('fails the test for a call without an answer, and for a target that the schema refuses', async () => {
     await expect(tryTeardown({ ...trial, answers: { 'licences:Get': [owned] } })).rejects.toThrow(
       'trying licence: no answer is scripted for licences:Return',

@@ -52,11 +52,11 @@ describe('a service', () => {
     ],
     ['a handler twice', `${REGISTRY}export const registry = [dnsRecord, dnsRecord];`, /registered twice: dns-record/],
     ['an empty list', 'export const registry: [] = [];', /the registry is empty/],
-    ['no TypeScript', 'export const registry = [;', /building the registry: .*registry\.ts:1:25: ERROR/s],
+    ['no TypeScript', 'export const registry = [;', /building: .*registry\.ts:1:25: ERROR/s],
     [
       'a package that is not there',
       `import 'not-there';\nexport const registry = [];`,
-      /loading the registry: .*'not-there'/,
+      /loading \.\/registry\.ts: .*'not-there'/,
     ],
     ['a definition that throws', `${REGISTRY}throw new Error('no luck');\nexport const registry = [];`, /no luck/],
   ])('is refused for a registry with %s', async (_, text, words) => {

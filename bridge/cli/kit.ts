@@ -1,0 +1,37 @@
+/*
+ * The part of the npm package for people who write handlers, as far as commands use it: loaded when one of them runs, so that
+ * the command line stays one small file that works alone. Used by dev.ts and init.ts.
+ */
+import * as z from 'zod/mini';
+import { Failure } from './command.ts';
+
+/** By name, so that no bundle takes it in. */
+const KIT = 'finalizer-bridge/infra';
+/** What the kit throws for what a person can mend; its message says how. */
+const EXPECTED = new Set(['KitError', 'ValuesError', 'ConfigError']);
+
+const isFunction = (value: unknown) => typeof value === 'function';
+const kitSchema = z.object({
+  dev: z.custom<(options: object) => Promise<unknown>>(isFunction),
+  init: z.custom<(options: object) => Promise<unknown>>(isFunction),
+});
+export type Kit = z.output<typeof kitSchema>;
+
+/** Uses the kit. Throws a Failure where it is not there, and for what it expects to go wrong. */
+export async function withKit<T>(use: (kit: Kit) => Promise<T>): Promise<T> {
+  try {
+    return await use(kitSchema.parse(await import(KIT)));
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    if (EXPECTED.has(error.name)) throw new Failure(error.message, { cause: error });
+    if (
+      'code' in error &&
+      error.code === 'ERR_MODULE_NOT_FOUND' &&
+      error.message.includes(KIT.split('/', 1)[0] ?? '')
+    ) {
+      const words = 'this command comes with the npm package: npm install finalizer-bridge, then npx finalizer-bridge';
+      throw new Failure(words, { cause: error });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+/*
+ * The wall around the function of a first run: connections go to this machine and to the hosts of FINALIZER_BRIDGE_DEV_HOSTS, and
+ * whatever else is tried fails and is told. Loaded by `node --import` before the function, so that it holds for fetch, http,
+ * tls and every client over them; a handler that ignores the endpoint it was given cannot reach the real thing by it.
+ */
+import { isIPv4, Socket } from 'node:net';
+import * as z from 'zod/mini';
+
+/** Names the hosts that the function may reach, by commas. */
+const HOSTS_VARIABLE = 'FINALIZER_BRIDGE_DEV_HOSTS';
+
+const destination = z.object({ host: z.optional(z.string()), path: z.optional(z.nullable(z.string())) });
+const hosts = new Set((process.env[HOSTS_VARIABLE] ?? '').split(',').filter((host) => host !== ''));
+
+/** Whether a host is this machine or one that was named. */
+function isOpen(host: string): boolean {
+  const name = host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/^::ffff:/, '');
+  return name === 'localhost' || name === '::1' || (isIPv4(name) && name.startsWith('127.')) || hosts.has(name);
+}
+
+/** The host or socket that a call of `connect` goes to, in any of its forms. */
+function destinationOf(args: readonly unknown[]): { readonly host: string } | { readonly path: string } {
+  const [first, second] = Array.isArray(args[0]) ? args[0] : args;
+  if (typeof first === 'string' && !/^\d+$/.test(first)) return { path: first };
+  if (typeof first !== 'object') return { host: typeof second === 'string' ? second : 'localhost' };
+  const { data = {} } = destination.safeParse(first);
+  return data.path ? { path: data.path } : { host: data.host ?? 'localhost' };
+}
+
+const connect = Socket.prototype.connect;
+Object.defineProperty(Socket.prototype, 'connect', {
+  configurable: true,
+  writable: true,
+  value(this: Socket, ...args: unknown[]): Socket {
+    const to = destinationOf(args);
+    if ('host' in to && isOpen(to.host)) return Reflect.apply(connect, this, args);
+    const place = 'host' in to ? to.host : to.path;
+    console.error(JSON.stringify({ blocked: place }));
+    const message = `reaching ${place}: a first run reaches this machine and the named endpoint only`;
+    process.nextTick(() => this.destroy(Object.assign(new Error(message), { code: 'BlockedByDev' })));
+    return this;
+  },
+});

@@ -1,0 +1,135 @@
+/*
+ * `finalizer-bridge dev` as a person who writes a handler runs it: in the repository that init makes, from the packed package,
+ * with queues and the function's own bundle on this machine.
+ */
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { type PackedKit, packKit, type Ran } from '../support/kit-project.ts';
+
+const OUTSIDE = ['--outside', 'dev/dns-server.ts'];
+const reportShape = z.object({
+  outcome: z.looseObject({ outcome: z.string() }),
+  steps: z.array(z.object({ what: z.string(), text: z.string() })),
+});
+
+let kit: PackedKit;
+let folder: string;
+beforeAll(async () => {
+  kit = await packKit();
+  folder = await made('mine');
+}, 120_000);
+afterAll(() => kit?.remove());
+
+/** A repository, made by the command line of the package. */
+async function made(name: string, leftOut: readonly string[] = []): Promise<string> {
+  const start = kit.folder(`start-${name}`);
+  kit.install(start, leftOut);
+  const { code, err } = kit.run(start, 'finalizer-bridge', ['init', name, '--package', kit.tarball]);
+  expect([code, err]).toEqual([0, '']);
+  kit.install(join(start, name), leftOut);
+  return join(start, name);
+}
+
+const dev = (...args: readonly string[]): Ran => kit.run(folder, 'finalizer-bridge', ['dev', ...args]);
+
+describe('a first run', () => {
+  it('tells step by step what becomes of the request, and ends with 0 for gone', () => {
+    const { code, out, err } = kit.run(folder, 'npm', ['run', '--silent', 'dev']);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(
+      new RegExp(
+        [
+          /^dns-record 0\.1\.0: shop\.team-a\.apps\.example\.com\., at http:\/\/127\.0\.0\.1:\d+\n/,
+          / +0 ms {2}sent {6}request \S+\/0\n/,
+          / +\d+ ms {2}received {2}by the function\n/,
+          / +\d+ ms {2}guards {4}passed: .*\n/,
+          / +\d+ ms {2}call {6}dns:GetZone \(look\): done in \d+ ms\n/,
+          / +\d+ ms {2}call {6}dns:PatchZone \(destroy\): done in \d+ ms\n/,
+          / +\d+ ms {2}gone {6}deleted, in \d+ ms\n$/,
+        ]
+          .map(({ source }) => source)
+          .join(''),
+      ),
+    );
+  });
+
+  it('has one document for programs, with values of the command line in the request', () => {
+    const { code, out } = dev(...OUTSIDE, '--target', 'name=other.team-a.apps.example.com.', '--json');
+    const { outcome, steps } = reportShape.parse(JSON.parse(out));
+    expect([code, outcome]).toEqual([0, { outcome: 'gone', evidence: 'absent' }]);
+    expect(steps.map(({ what }) => what)).toEqual(['sent', 'received', 'guards', 'call', 'gone']);
+  });
+
+  it('is held to the allow-list of the values, and ends with 4 when it is refused', () => {
+    const { code, out } = dev(...OUTSIDE, '--target', 'name=shop.team-b.apps.example.com.');
+    expect(code).toBe(4);
+    expect(out).toMatch(/guards {4}stopped it; the handler was not asked\n.*refused {3}NameNotAllowed, /);
+  });
+
+  it('says so when the handler throws while it is loaded', async () => {
+    const broken = await made('broken');
+    const file = join(broken, 'handlers/dns-record.ts');
+    writeFileSync(
+      file,
+      `${readFileSync(file, 'utf8')}\nif (process.env.AWS_LAMBDA_FUNCTION_NAME) throw new Error('not on Lambda');\n`,
+    );
+    const { code, out, err } = kit.run(broken, 'finalizer-bridge', ['dev', ...OUTSIDE]);
+    expect([code, out.split('\n').length]).toEqual([1, 2]);
+    expect(err).toContain('not on Lambda');
+  });
+});
+
+describe('by accident', () => {
+  it('nothing is reached: without a word, at an address of AWS, or by a handler that goes its own way', async () => {
+    expect(dev()).toMatchObject({ code: 1, out: '', err: expect.stringContaining('say what the function may reach') });
+    const aws = dev('--endpoint', 'https://route53.amazonaws.com');
+    expect(aws).toMatchObject({ code: 1, out: '', err: expect.stringContaining('say --real-aws instead') });
+    expect(dev(...OUTSIDE, '--real-aws')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('exclude each other'),
+    });
+    const stray = await made('stray');
+    const file = join(stray, 'handlers/dns-record.ts');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('client(region).endpoint ?? url', 'url'));
+    const { code, out } = kit.run(stray, 'finalizer-bridge', ['dev', ...OUTSIDE]);
+    expect(code).toBe(3);
+    expect(out).toMatch(/blocked {3}dns\.example\.com: .*\n.*dns:GetZone \(look\): again \(BlockedByDev\)/);
+  });
+});
+
+describe('what is missing', () => {
+  it('is named with a command that mends it: the queues', async () => {
+    const without = await made('without', ['fauxqs']);
+    const { code, err } = kit.run(without, 'finalizer-bridge', ['dev', ...OUTSIDE]);
+    expect([code, err]).toEqual([
+      1,
+      'error: queues on this machine needs fauxqs, which is not installed: npm install --save-dev fauxqs\n',
+    ]);
+  });
+
+  it.each([
+    [['nope', ...OUTSIDE], 'the registry has no handler nope; there are dns-record'],
+    [['--outside', 'nowhere.ts'], 'there is no nowhere.ts in '],
+    [['--outside', 'registry.ts'], 'registry.ts exports no function start'],
+    [[...OUTSIDE, '--request', 'none.json'], 'there is no none.json in '],
+    [[...OUTSIDE, '--values', 'none.yml'], 'none.yml: one fault'],
+  ])('is named: %j', (args, words) => {
+    const { code, err } = dev(...args);
+    expect([code, err]).toEqual([1, expect.stringContaining(words)]);
+  });
+
+  it('is the command line itself, with exit code 2', () => {
+    expect(dev('--timeout', 'soon')).toMatchObject({ code: 2, err: expect.stringContaining('not a duration') });
+  });
+
+  it('is the package, where the command line stands alone', () => {
+    const alone = kit.folder('alone');
+    copyFileSync(join(folder, 'node_modules/finalizer-bridge/dist/cli/main.mjs'), join(alone, 'main.mjs'));
+    for (const args of [['dev'], ['init', 'x']]) {
+      const { code, err } = kit.run(alone, process.execPath, ['main.mjs', ...args]);
+      expect([code, err]).toEqual([1, expect.stringContaining('this command comes with the npm package')]);
+    }
+  });
+});
