@@ -17,11 +17,9 @@ import type { ErrorTable } from './aws-errors.ts';
 import type { Calls } from './calls.ts';
 import type { Allow } from './config.ts';
 import type { Clock, Log, Random } from './ports.ts';
+import type { Schema } from './schema.ts';
 
 export { gone, pending, refused } from './outcomes.ts';
-
-/** A schema of Zod 4, of `zod` or of `zod/mini`; the latter keeps a function small. */
-export type Schema<T = unknown> = z.core.$ZodType<T>;
 
 /** Conditions of an IAM statement: operator, then key, then value or values. */
 export type Conditions = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;

@@ -22,7 +22,6 @@ export {
   type RequestFacts,
   type RunContext,
   refused,
-  type Schema,
   type TeardownContext,
 } from './handler.ts';
 export {
@@ -38,4 +37,5 @@ export {
 } from './ownership.ts';
 export { accountSchema, arnPartition, regionSchema } from './places.ts';
 export { type Clock, type Log, type LogFields, pause, type Random } from './ports.ts';
+export type { Schema } from './schema.ts';
 export { type ServiceAnswer, ServiceError } from './service-error.ts';

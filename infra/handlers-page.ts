@@ -7,8 +7,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import * as z from 'zod/mini';
 import { GENERAL_ERRORS } from '../functions/aws-errors.ts';
-import { type Handler, RESERVE_SECONDS, type Schema } from '../functions/handler.ts';
+import { type Handler, RESERVE_SECONDS } from '../functions/handler.ts';
 import { registry } from '../functions/registry.ts';
+import type { Schema } from '../functions/schema.ts';
 import type { GeneratedFile } from './generated.ts';
 
 const root = join(import.meta.dirname, '..');
