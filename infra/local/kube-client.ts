@@ -32,6 +32,10 @@ export interface KubeRequestOptions {
   readonly contentType?: string;
   /** The admin's unless told; null sends none. */
   readonly token?: string | null;
+  /** A user to act as, where the caller may. */
+  readonly as?: string;
+  /** What the answer is to be; JSON unless told. */
+  readonly accept?: string;
 }
 
 export interface KubeconfigOptions {
@@ -96,14 +100,20 @@ function connection(facts: KubeFacts): Pick<KubeClient, 'request' | 'close'> {
   // The certificate is written by the server itself, so it is read at the first request, not now.
   let agent: Agent | undefined;
   return {
-    async request(method, path, body, { contentType = 'application/json', token } = {}) {
+    async request(
+      method,
+      path,
+      body,
+      { contentType = 'application/json', accept = 'application/json', token, as } = {},
+    ) {
       agent ??= new Agent({ connect: { ca: readFileSync(facts.caFile, 'utf8') } });
       const bearer = token === undefined ? facts.adminToken : token;
       const response = await send(`${facts.url}${path}`, {
         dispatcher: agent,
         method: z.parse(httpMethod, method),
         headers: {
-          accept: 'application/json',
+          accept,
+          ...(as === undefined ? {} : { 'impersonate-user': as }),
           ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
           ...(body === undefined ? {} : { 'content-type': contentType }),
         },

@@ -1,0 +1,142 @@
+/*
+ * What the policy `words` says in CEL: a person's words are written, changed and removed by who has the verb on the rule,
+ * the bridge's records by the bridge. Used by guards.ts. Only what names the uid of the very object counts, as in the
+ * bridge (words.ts, record.ts there): what a backup or a copy brings along says nothing, and may come and go.
+ */
+import { RECORD_PREFIX } from '../../bridge/record.ts';
+import { RULE_GROUP, RULE_RESOURCE } from '../../bridge/rule-facts.ts';
+import { APPROVE_PREFIX, REASON_PREFIX, RELEASE_PREFIX, RETRY_PREFIX } from '../../bridge/words.ts';
+import type { NamedExpression } from './expressions.ts';
+
+/** A validation as policies list them; `because` is CEL for what a person reads. */
+export interface Validation {
+  readonly expression: string;
+  readonly because: string;
+}
+
+/** The verb of who may write records in the bridge's place. Nobody is given it; administrators have it by `*`. */
+export const RECORD_VERB = 'record';
+/** The verbs on a TeardownRule that allow a person's words. */
+export const WORD_VERBS = ['release', 'approve', 'retry'] as const;
+
+/** The domains of our annotations: what stands before the slash. */
+export const ANNOTATION_DOMAINS = [RECORD_PREFIX, RELEASE_PREFIX, REASON_PREFIX, APPROVE_PREFIX, RETRY_PREFIX].map(
+  (prefix) => prefix.slice(0, -1),
+);
+
+/** A list of texts in CEL. */
+export const listOf = (texts: readonly string[]) => `[${texts.map((text) => `'${text}'`).join(', ')}]`;
+
+/**
+ * Most annotations that are looked through. The time that the API server takes for a loop grows with the square of its
+ * length: at 20,000 it would be seconds for each write.
+ */
+export const ANNOTATIONS_MAX = 500;
+
+/** The API server evaluates two checks of an authorizer per expression, and fails at the third. */
+const CHECKS_MAX = 2;
+
+const asked = `authorizer.group('${RULE_GROUP}').resource('${RULE_RESOURCE}').namespace(request.?namespace.orValue(''))`;
+
+/**
+ * Whether the caller has a verb on all rules of a list, in the object's namespace or in all. More rules than can be asked
+ * about by name are allowed to who has the verb on every rule.
+ */
+export function mayOn(rules: string, verb: string): string {
+  return [
+    `size(${rules}) == 0 ||`,
+    `(size(${rules}) <= ${CHECKS_MAX} ? ${rules}.all(r, ${asked}.name(r).check('${verb}').allowed()) :`,
+    `  ${asked}.check('${verb}').allowed())`,
+  ].join('\n');
+}
+
+/** What is missing, for a person. */
+export function lacking(rules: string, verb: string, act: string): string {
+  const of = `'${act} takes the verb ${verb} on ${RULE_RESOURCE}.${RULE_GROUP} ' + ${rules}.join(', ')`;
+  return `${of} + (size(${rules}) > ${CHECKS_MAX} ? ', or of ${CHECKS_MAX} rules at a time' : '')`;
+}
+
+/**
+ * The cheap test: on most writes no annotation changes. A new object has a uid that nobody can have named; where there is no
+ * old object otherwise, somebody writes through a subresource, as by a Binding, whose annotations go on to the Pod.
+ */
+export const matchConditions: readonly NamedExpression[] = [
+  {
+    name: 'annotations-change',
+    expression: [
+      "oldObject == null ? request.?subResource.orValue('') != '' :",
+      '  object.?metadata.?annotations != oldObject.?metadata.?annotations',
+    ].join('\n'),
+  },
+];
+
+const isOurs = `k.split('/')[0] in ${listOf(ANNOTATION_DOMAINS)}`;
+/** In JSON a character of the uid can be written as an escape. */
+const mayName = (value: string) =>
+  `(${value}.orValue('').contains(variables.uid) || ${value}.orValue('').contains('\\\\u'))`;
+const [before, after] = ['variables.before[?k]', 'variables.after[?k]'];
+const begins = (prefix: string) => `k.startsWith('${prefix}')`;
+const rulesOf = (condition: string) => `variables.touched.filter(k, ${condition}).map(k, k.split('/')[1])`;
+
+export const variables: readonly NamedExpression[] = [
+  { name: 'before', expression: 'oldObject == null ? {} : oldObject.?metadata.?annotations.orValue({})' },
+  { name: 'after', expression: 'object.?metadata.?annotations.orValue({})' },
+  // Empty where the object is not known, so that everything names it.
+  { name: 'uid', expression: "oldObject == null ? '' : oldObject.metadata.uid" },
+  {
+    name: 'crowded',
+    expression: `size(variables.before) > ${ANNOTATIONS_MAX} || size(variables.after) > ${ANNOTATIONS_MAX}`,
+  },
+  {
+    name: 'ours',
+    expression: [
+      'variables.crowded ? [] :',
+      `  variables.after.filter(k, ${isOurs}) +`,
+      `  variables.before.filter(k, ${isOurs} && !(k in variables.after))`,
+    ].join('\n'),
+  },
+  {
+    name: 'touched',
+    expression: `variables.ours.filter(k, ${before} != ${after} && (${mayName(before)} || ${mayName(after)}))`,
+  },
+  { name: 'records', expression: rulesOf(begins(RECORD_PREFIX)) },
+  {
+    // A reason stands beside a release, and needs no check of its own there.
+    name: 'releases',
+    expression: rulesOf(
+      [
+        `${begins(RELEASE_PREFIX)} ||`,
+        `  (${begins(REASON_PREFIX)} && !(('${RELEASE_PREFIX}' + k.split('/')[1]) in variables.touched))`,
+      ].join('\n'),
+    ),
+  },
+  { name: 'approvals', expression: rulesOf(begins(APPROVE_PREFIX)) },
+  { name: 'retries', expression: rulesOf(begins(RETRY_PREFIX)) },
+];
+
+const crowded =
+  `'an object with more than ${ANNOTATIONS_MAX} annotations is not looked through: to change them takes the verb ' +\n` +
+  `'${RECORD_VERB} on ${RULE_RESOURCE}.${RULE_GROUP}'`;
+
+const LISTS = { release: 'variables.releases', approve: 'variables.approvals', retry: 'variables.retries' } as const;
+
+/** The validations; `bridge` is the user name of the bridge. */
+export function validations(bridge: string): readonly Validation[] {
+  const records = 'variables.records';
+  const act = `to write or remove what the bridge records in ${RECORD_PREFIX}*`;
+  const isBridge = `request.userInfo.username == '${bridge}'`;
+  return [
+    {
+      expression: `!variables.crowded || ${isBridge} ||\n${asked}.check('${RECORD_VERB}').allowed()`,
+      because: crowded,
+    },
+    {
+      expression: `${isBridge} ||\n${mayOn(records, RECORD_VERB)}`,
+      because: lacking(records, RECORD_VERB, act),
+    },
+    ...WORD_VERBS.map((verb) => ({
+      expression: mayOn(LISTS[verb], verb),
+      because: lacking(LISTS[verb], verb, `to ${verb}, or to take that back,`),
+    })),
+  ];
+}

@@ -1,0 +1,118 @@
+/*
+ * Entries under the policy that lets nobody take them off by hand (off unless an installation asks for it), on a real API
+ * server: `kubectl replace` of an old manifest, `finalizers: []`, and what must go on all the same.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { configMaps } from '../support/admission-kinds.ts';
+import { sharedKube } from '../support/e2e.ts';
+import { eventually } from '../support/eventually.ts';
+import { type GuardScene, type Held, startGuardScene, type User } from '../support/guard-scene.ts';
+
+const kube = sharedKube();
+const TAKEN = { status: 200, said: '' };
+const REFUSED = { status: 403, said: expect.stringContaining('to take an entry off by hand takes the verb release') };
+const entry = (rule: string) => `finalizer-bridge.dev/${rule}`;
+const others = ['example.com/x', 'foregroundDeletion'];
+
+afterAll(() => kube.close());
+
+describe.each(['Deleting', 'Always'] as const)('where entries are guarded: %s', (entries) => {
+  const site = `guard-entries-${entries.toLowerCase()}`;
+  let scene: GuardScene;
+  let author: User;
+  let releaser: User;
+
+  beforeAll(async () => {
+    const accounts = { bridge: { namespace: site, name: 'bridge' }, drain: { namespace: site, name: 'drain' } };
+    scene = await startGuardScene(kube, site, { ...accounts, entries, words: false, limits: false });
+    author = await scene.user('author');
+    releaser = await scene.user('releaser', { verbs: ['release'], names: ['a', 'b', 'c'] });
+    const probe = await made('probe');
+    const isRefused = async () => (await author.merge(probe, { finalizers: others }, '?dryRun=All')).status === 403;
+    await eventually('the policy is at work', isRefused, 45_000);
+  });
+  afterAll(() => scene?.stop());
+
+  /** An object in the midst of its deletion. */
+  async function made(name: string, rules = ['a'], kind = scene.widgets): Promise<Held> {
+    const held = await scene.made(kind, { name, finalizers: [...others, ...rules.map(entry)] });
+    await scene.admin.send('DELETE', held.path);
+    return held;
+  }
+
+  it.each(['widgets', 'configmaps'])('K27 nobody takes the entry off %s without the right', async (resource) => {
+    const held = await made(`taken-${resource}`, ['a'], resource === 'widgets' ? scene.widgets : configMaps);
+    const without = { finalizers: others };
+    expect(await author.merge(held, without)).toEqual(REFUSED);
+    expect(await author.merge(held, { finalizers: null })).toEqual(REFUSED);
+    expect(await author.merge(held, { finalizers: [] })).toEqual(REFUSED);
+    expect(await author.json(held, [{ op: 'remove', path: '/metadata/finalizers/2' }])).toEqual(REFUSED);
+    expect(await author.json(held, [{ op: 'replace', path: '/metadata/finalizers/2', value: 'a/b' }])).toEqual(REFUSED);
+    const replaced = await author.put(held, ({ metadata: { finalizers, ...metadata }, ...rest }) => ({
+      ...rest,
+      metadata,
+    }));
+    expect(replaced).toEqual(REFUSED);
+    expect((await scene.read(held)).metadata.finalizers).toEqual([...others, entry('a')]);
+  });
+
+  it('nobody takes it off by an apply that has owned the list', async () => {
+    const held = await made(`applied`);
+    await author.apply(held, { finalizers: [...others, entry('a')] });
+    const owned = await author.send(
+      'PATCH',
+      `${held.path}?fieldManager=them&force=true`,
+      { apiVersion: `${held.kind.group}/v1`, kind: held.kind.kind, metadata: { name: held.name, finalizers: others } },
+      { contentType: 'application/apply-patch+yaml' },
+    );
+    // What the bridge or the create owns as well stays on; what would come off is refused.
+    expect([200, 403]).toContain(owned.status);
+    expect((await scene.read(held)).metadata.finalizers).toContain(entry('a'));
+  });
+
+  it('others take their own off, add some, and write what they like', async () => {
+    const held = await made('others', ['a']);
+    expect(await author.merge(held, { finalizers: ['foregroundDeletion', entry('a')] })).toEqual(TAKEN);
+    expect(await author.merge(held, { labels: { a: 'b' } })).toEqual(TAKEN);
+    expect(await author.merge(held, { finalizers: [entry('a')] })).toEqual(TAKEN);
+  });
+
+  it('who may release takes it off, of two rules at a time', async () => {
+    const held = await made('released', ['a', 'b', 'c']);
+    expect(await releaser.merge(held, { finalizers: others })).toMatchObject({ status: 403 });
+    expect(await releaser.merge(held, { finalizers: [...others, entry('c')] })).toEqual(TAKEN);
+    const foreign = await made('foreign', ['d']);
+    expect(await releaser.merge(foreign, { finalizers: others })).toEqual(REFUSED);
+  });
+
+  it.each(['bridge', 'drain'])('the %s takes it off', async (name) => {
+    const held = await made(`by-${name}`, ['a', 'b', 'c']);
+    const user = await scene.user(name);
+    expect(await user.merge(held, { finalizers: others })).toEqual(TAKEN);
+  });
+
+  it('one of two copies is no entry less (K30)', async () => {
+    const held = await scene.made(scene.widgets, { name: 'twice', finalizers: [entry('a'), entry('a')] });
+    await scene.admin.send('DELETE', held.path);
+    expect(await author.merge(held, { finalizers: [entry('a')] })).toEqual(TAKEN);
+  });
+
+  it('an administrator does as ever', async () => {
+    const held = await made('by-admin', ['a', 'b', 'c']);
+    expect(await scene.admin.merge(held, { finalizers: null })).toEqual(TAKEN);
+  });
+
+  it(`a live object ${entries === 'Always' ? 'keeps it, too' : 'is let be, as the bridge puts it back'}`, async () => {
+    const held = await scene.made(scene.widgets, { name: 'live', finalizers: [entry('a')] });
+    expect(await author.merge(held, { finalizers: [] })).toEqual(entries === 'Always' ? REFUSED : TAKEN);
+  });
+
+  it('more finalizers than can be looked through are no way around it', async () => {
+    const many = Array.from({ length: 3000 }, (_, index) => `example.com/${index}`);
+    const held = await scene.made(scene.widgets, { name: 'many', finalizers: [...many, entry('a')] });
+    await scene.admin.send('DELETE', held.path);
+    expect(await author.merge(held, { finalizers: many })).toMatchObject({ status: 403 });
+    expect(await author.merge(held, { finalizers: [entry('a')] })).toMatchObject({ status: expect.any(Number) });
+    expect((await scene.read(held)).metadata.finalizers).toContain(entry('a'));
+  });
+});
