@@ -10,9 +10,15 @@ import { defineConfig } from 'vitest/config';
 import { TallyReporter } from './infra/tally-reporter.ts';
 
 /** End-to-end tests that mostly wait: for the minutes of a withdrawal, for leases, for the half minute before a label. */
-const WAITING = ['admission-condition', 'drain', 'drain-orders', 'leader', 'rules-withdrawal', 'strays'].map(
-  (name) => `test/e2e/${name}.test.ts`,
-);
+const WAITING = [
+  'admission-condition',
+  'drain',
+  'drain-orders',
+  'guard-life',
+  'leader',
+  'rules-withdrawal',
+  'strays',
+].map((name) => `test/e2e/${name}.test.ts`);
 
 /** End-to-end tests of bridge and functions at work, and under fire. */
 const TEARDOWN = ['{bridge,fire,kill-points,handler,handlers}-*', 'dead-letters', 'local-stop'].map(

@@ -6,11 +6,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { admissionTemplates } from './chart-admission.ts';
 import { dashboardJson } from './chart-dashboard.ts';
 import { chartValues } from './chart-values.ts';
 import { type DescribedValue, describedValues } from './chart-words.ts';
 import { definitionYaml } from './crd/definition.ts';
 import type { GeneratedFile } from './generated.ts';
+import { rightsPage } from './rights/page.ts';
 
 const root = join(import.meta.dirname, '..');
 /** The chart, from the root of the project. */
@@ -22,9 +24,11 @@ export function chartFiles(): readonly GeneratedFile[] {
   const readme = readFileSync(join(root, CHART, 'README.md'), 'utf8');
   return [
     { path: `${CHART}/templates/crd.yaml`, text: definitionTemplate(definitionYaml()) },
+    ...admissionTemplates(),
     { path: `${CHART}/values.schema.json`, text: schemaText(values) },
     { path: `${CHART}/files/dashboard.json`, text: dashboardJson() },
     { path: `${CHART}/README.md`, text: withTable(readme, values) },
+    rightsPage(),
   ];
 }
 

@@ -72,6 +72,27 @@ const networkPolicy = z.strictObject({
   extraEgress: listOfTheirs,
 });
 
+const builtInRoles = z.array(z.enum(['view', 'edit', 'admin']));
+const rights = {
+  rbac: z.strictObject({
+    create: z.boolean(),
+    namespaceLabels: z.boolean(),
+    people: z.boolean(),
+    aggregate: z.strictObject({
+      viewer: builtInRoles,
+      operator: builtInRoles,
+      releaser: builtInRoles,
+      ruleAuthor: builtInRoles,
+    }),
+  }),
+  admission: z.strictObject({
+    entryAtBirth: z.boolean(),
+    guardWords: z.boolean(),
+    limitBridge: z.boolean(),
+    guardEntries: z.enum(['Off', 'Deleting', 'Always']),
+  }),
+};
+
 /** The values with their defaults filled in, as templates see them. */
 export const chartValues = z.strictObject({
   kinds: z.array(kind),
@@ -86,6 +107,7 @@ export const chartValues = z.strictObject({
     roleArn: matching(/^$|^arn:aws[-a-z]*:iam::\d{12}:role\/[\w+=,.@/-]+$/),
     annotations: texts,
   }),
+  ...rights,
   nameOverride: text,
   fullnameOverride: text,
   commonLabels: texts,

@@ -1,15 +1,17 @@
 /*
- * Entry: `node infra/admission/print.ts [--prefix <name>] <kind> ...` writes the admission manifests as YAML for those who
- * install without the chart. A kind is named as Kubernetes does, `buckets.storage.example.com`, for core `configmaps`.
+ * Entry: `node infra/admission/print.ts [--bridge <namespace>/<account>] [--prefix <name>] <kind> ...` writes the admission
+ * manifests as YAML for those who install without the chart; with the bridge's ServiceAccount the guarding ones as well. A
+ * kind is named as Kubernetes does, `buckets.storage.example.com`, for core `configmaps`.
  */
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
-import { type AdmissionManifest, admissionManifests } from './manifests.ts';
+import { guardManifests } from './guards.ts';
+import { admissionManifests } from './manifests.ts';
 
-const USAGE = 'usage: print.ts [--prefix <name>] <resource>[.<group>] ...';
+const USAGE = 'usage: print.ts [--bridge <namespace>/<account>] [--prefix <name>] <resource>[.<group>] ...';
 
 /** The manifests as YAML documents; expressions stay readable, line by line. */
-function yamlOf(manifests: readonly AdmissionManifest[]): string {
+function yamlOf(manifests: readonly object[]): string {
   return manifests.map((one) => `---\n${stringify(one, { lineWidth: 0, aliasDuplicateObjects: false })}`).join('');
 }
 
@@ -18,12 +20,18 @@ function kindOf(name: string) {
   return { resource, group: group.join('.') };
 }
 
-const { values, positionals } = parseArgs({ options: { prefix: { type: 'string' } }, allowPositionals: true });
-if (positionals.length === 0) {
+const { values, positionals } = parseArgs({
+  options: { prefix: { type: 'string' }, bridge: { type: 'string' } },
+  allowPositionals: true,
+});
+const [namespace = '', name = '', ...more] = values.bridge?.split('/') ?? [];
+const isMistyped = values.bridge !== undefined && (namespace === '' || name === '' || more.length > 0);
+if (positionals.length === 0 || isMistyped) {
   process.stderr.write(`${USAGE}\n`);
   process.exitCode = 2;
 } else {
-  const { prefix } = values;
-  const manifests = admissionManifests(positionals.map(kindOf), prefix === undefined ? {} : { prefix });
-  process.stdout.write(yamlOf(manifests));
+  const kinds = positionals.map(kindOf);
+  const options = values.prefix === undefined ? {} : { prefix: values.prefix };
+  const guards = values.bridge === undefined ? [] : guardManifests(kinds, { ...options, bridge: { namespace, name } });
+  process.stdout.write(yamlOf([...admissionManifests(kinds, options), ...guards]));
 }

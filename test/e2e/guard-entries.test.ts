@@ -12,7 +12,7 @@ const kube = sharedKube();
 const TAKEN = { status: 200, said: '' };
 const REFUSED = { status: 403, said: expect.stringContaining('to take an entry off by hand takes the verb release') };
 const entry = (rule: string) => `finalizer-bridge.dev/${rule}`;
-const others = ['example.com/x', 'foregroundDeletion'];
+const others = ['example.com/x', 'example.com/y'];
 
 afterAll(() => kube.close());
 
@@ -47,7 +47,9 @@ describe.each(['Deleting', 'Always'] as const)('where entries are guarded: %s', 
     expect(await author.merge(held, { finalizers: null })).toEqual(REFUSED);
     expect(await author.merge(held, { finalizers: [] })).toEqual(REFUSED);
     expect(await author.json(held, [{ op: 'remove', path: '/metadata/finalizers/2' }])).toEqual(REFUSED);
-    expect(await author.json(held, [{ op: 'replace', path: '/metadata/finalizers/2', value: 'a/b' }])).toEqual(REFUSED);
+    expect(
+      await author.json(held, [{ op: 'replace', path: '/metadata/finalizers/2', value: 'example.com/x' }]),
+    ).toEqual(REFUSED);
     const replaced = await author.put(held, ({ metadata: { finalizers, ...metadata }, ...rest }) => ({
       ...rest,
       metadata,
@@ -71,9 +73,14 @@ describe.each(['Deleting', 'Always'] as const)('where entries are guarded: %s', 
   });
 
   it('others take their own off, add some, and write what they like', async () => {
-    const held = await made('others', ['a']);
-    expect(await author.merge(held, { finalizers: ['foregroundDeletion', entry('a')] })).toEqual(TAKEN);
+    const held = await scene.made(scene.widgets, { name: 'others', finalizers: [...others, entry('a')] });
+    const foreground = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Foreground' };
+    await scene.admin.send('DELETE', held.path, foreground);
+    expect((await scene.read(held)).metadata.finalizers).toContain('foregroundDeletion');
+    // As the garbage collector does when all dependents are gone.
+    expect(await author.merge(held, { finalizers: [...others, entry('a')] })).toEqual(TAKEN);
     expect(await author.merge(held, { labels: { a: 'b' } })).toEqual(TAKEN);
+    expect(await author.merge(held, { finalizers: [entry('a'), 'example.com/z'] })).toMatchObject({ status: 422 });
     expect(await author.merge(held, { finalizers: [entry('a')] })).toEqual(TAKEN);
   });
 

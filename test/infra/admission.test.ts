@@ -7,9 +7,11 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import * as z from 'zod/mini';
 import { INJECTS_LABEL, injectsLabel } from '../../bridge/injects.ts';
 import { kindName } from '../../bridge/kind-key.ts';
 import { isText, TEXTS } from '../../bridge/rule-facts.ts';
+import { guardManifests } from '../../infra/admission/guards.ts';
 import { admissionManifests } from '../../infra/admission/manifests.ts';
 
 const buckets = { group: 'storage.example.com', resource: 'buckets' };
@@ -99,6 +101,50 @@ describe('admissionManifests', () => {
   });
 });
 
+describe('guardManifests', () => {
+  const accounts = { bridge: { namespace: 'fb', name: 'bridge' }, drain: { namespace: 'fb', name: 'drain' } };
+  const namesOf = (options: object) =>
+    guardManifests([buckets, configMaps], { ...accounts, ...options }).map(
+      ({ kind, metadata }) => `${kind} ${metadata.name}`,
+    );
+
+  it('makes words and limits unless told, each with its binding, and entries only where that is asked for', () => {
+    const pair = (name: string) => [`ValidatingAdmissionPolicy ${name}`, `ValidatingAdmissionPolicyBinding ${name}`];
+    expect(namesOf({})).toEqual([...pair('finalizer-bridge-words'), ...pair('finalizer-bridge-limits')]);
+    expect(namesOf({ words: false, limits: false, entries: 'Deleting', prefix: 'held' })).toEqual(pair('held-entries'));
+    expect(guardManifests([], accounts)).toEqual([]);
+  });
+
+  it('fails closed, denies, and answers 403: what fails would otherwise be a way around', () => {
+    for (const { kind, spec } of guardManifests([buckets], { ...accounts, entries: 'Always' })) {
+      expect(spec).toMatchObject(
+        kind === 'ValidatingAdmissionPolicy' ? { failurePolicy: 'Fail' } : { validationActions: ['Deny'] },
+      );
+    }
+    const validation = z.array(z.looseObject({ reason: z.literal('Forbidden'), messageExpression: z.string() }));
+    const spec = z.object({ validations: validation });
+    const policies = guardManifests([buckets], accounts).filter(({ kind }) => kind === 'ValidatingAdmissionPolicy');
+    expect(policies.map((policy) => spec.safeParse(policy.spec).success)).toEqual([true, true]);
+  });
+
+  it('looks at each kind with its subresources, and at rules only for the accounts', () => {
+    const rulesOf = (name: string) =>
+      guardManifests([buckets, { ...buckets }], { ...accounts, entries: 'Always' }).find(
+        ({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && metadata.name.endsWith(name),
+      )?.spec.matchConstraints;
+    const rule = { apiGroups: ['storage.example.com'], apiVersions: ['*'], resources: ['buckets', 'buckets/*'] };
+    const rules = { apiGroups: ['finalizer-bridge.dev'], apiVersions: ['*'], resources: ['teardownrules'] };
+    expect(rulesOf('words')).toEqual({ resourceRules: [{ ...rule, operations: ['CREATE', 'UPDATE'] }] });
+    expect(rulesOf('entries')).toEqual({ resourceRules: [{ ...rule, operations: ['UPDATE'] }] });
+    expect(rulesOf('limits')).toEqual({
+      resourceRules: [
+        { ...rule, operations: ['*'] },
+        { ...rules, operations: ['*'] },
+      ],
+    });
+  });
+});
+
 describe('print.ts', () => {
   const print = (...args: readonly string[]) =>
     spawnSync(process.execPath, [join(import.meta.dirname, '../../infra/admission/print.ts'), ...args], {
@@ -111,6 +157,16 @@ describe('print.ts', () => {
     expect(parseAllDocuments(stdout).map((one) => one.toJS())).toEqual(
       admissionManifests([buckets, configMaps], { prefix: 'held' }),
     );
+  });
+
+  it('writes the guarding policies as well, where it is told who the bridge is', () => {
+    const { stdout } = print('--bridge', 'fb-system/bridge', 'buckets.storage.example.com');
+    const bridge = { namespace: 'fb-system', name: 'bridge' };
+    expect(parseAllDocuments(stdout).map((one) => one.toJS())).toEqual([
+      ...admissionManifests([buckets]),
+      ...guardManifests([buckets], { bridge }),
+    ]);
+    expect(print('--bridge', 'bridge', 'configmaps')).toMatchObject({ status: 2, stdout: '' });
   });
 
   it('asks for kinds when there are none', () => {

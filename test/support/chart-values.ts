@@ -30,6 +30,11 @@ const everything: Values = {
     roleArn: 'arn:aws:iam::111122223333:role/finalizer-bridge',
     annotations: { 'example.com/team': 'platform' },
   },
+  rbac: {
+    namespaceLabels: false,
+    aggregate: { viewer: ['view'], operator: ['edit'], releaser: ['admin'], ruleAuthor: ['admin'] },
+  },
+  admission: { guardEntries: 'Always' },
   fullnameOverride: 'the-bridge',
   commonLabels: { 'example.com/cost': 'platform' },
   replicas: 3,
@@ -88,6 +93,9 @@ export const VALUE_SETS: Readonly<Record<string, Values>> = {
     podDisruptionBudget: { enabled: false },
     crds: { enabled: false },
     drain: { enabled: false },
+    rbac: { create: false, people: false },
+    admission: { entryAtBirth: false, guardWords: false, limitBridge: false },
   },
+  'with entries guarded while deleting': { ...usual, admission: { guardEntries: 'Deleting' } },
   'with a definition that goes with the release': { ...usual, crds: { keep: false } },
 };

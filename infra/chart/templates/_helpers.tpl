@@ -52,6 +52,13 @@ app.kubernetes.io/component: drain
 {{ include "finalizer-bridge.commonLabels" . }}
 {{- end }}
 
+{{- define "finalizer-bridge.peopleLabels" -}}
+app.kubernetes.io/name: {{ include "finalizer-bridge.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: people
+{{ include "finalizer-bridge.commonLabels" . }}
+{{- end }}
+
 {{- define "finalizer-bridge.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create }}
 {{- default (include "finalizer-bridge.fullname" .) .Values.serviceAccount.name }}
@@ -73,4 +80,17 @@ Called with a dict of context and weight; accounts and rights have -10, the Job 
 helm.sh/hook: pre-delete
 helm.sh/hook-weight: {{ .weight | quote }}
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}
+
+{{/*
+The kinds, each once whatever its versions, as a JSON list of group, resource, name (as Kubernetes names it) and label: the
+hash by which the binding of a kind finds its rules.
+*/}}
+{{- define "finalizer-bridge.kinds" -}}
+{{- $kinds := list }}
+{{- range .Values.kinds }}
+{{- $name := ternary .resource (printf "%s.%s" .resource .group) (eq .group "") }}
+{{- $kinds = append $kinds (dict "group" .group "resource" .resource "name" $name "label" (sha256sum $name | trunc 32)) }}
+{{- end }}
+{{- $kinds | uniq | toJson }}
 {{- end }}

@@ -1,0 +1,162 @@
+/*
+ * The rights of an installation, each with its reason: what the bridge needs, what its drain needs, and the roles for people.
+ * Used by the local system (infra/local), by the page of the rights (page.ts), and by the test that holds the chart's
+ * templates against it. A right that is not here is not given.
+ */
+import { LEASE_PLACE } from '../../bridge/leader-state.ts';
+import { RULE_GROUP, RULE_RESOURCE } from '../../bridge/rule-facts.ts';
+
+/** A kind by API group and resource; the group of core is "". */
+export interface Kind {
+  readonly group: string;
+  readonly resource: string;
+}
+
+/** One rule of a role, as RBAC has it. */
+export interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** A rule, where it holds, and why it is given. */
+export interface Right extends PolicyRule {
+  /** A namespace, or the whole cluster. */
+  readonly where: 'cluster' | 'kube-system';
+  readonly why: string;
+}
+
+/** What the bridge does beside holding the kinds. */
+export interface Extent {
+  /** Rules are TeardownRules in the API, not a file. */
+  readonly rulesFromApi?: boolean;
+  /** Rules may select namespaces by their labels. */
+  readonly namespaceSelectors?: boolean;
+}
+
+const cluster = 'cluster' as const;
+const core = [''];
+const rules = { apiGroups: [RULE_GROUP], resources: [RULE_RESOURCE] };
+const leases = { where: 'kube-system', apiGroups: [LEASE_PLACE.group], resources: [LEASE_PLACE.resource] } as const;
+const events = { where: cluster, apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] };
+const ofKinds = (kinds: readonly Kind[]) =>
+  [
+    ...new Map(
+      kinds.map(({ group, resource }) => [`${resource}.${group}`, { apiGroups: [group], resources: [resource] }]),
+    ),
+  ].map(([, kind]) => ({ where: cluster, ...kind }));
+
+const RULES_FROM_API: readonly Right[] = [
+  {
+    ...{ where: cluster, ...rules, verbs: ['get', 'list', 'watch', 'patch'] },
+    why: 'reads the rules; `patch` for its own finalizer, which holds a rule until it is withdrawn, and for the label by which the admission policy finds it',
+  },
+  {
+    ...{ where: cluster, apiGroups: [RULE_GROUP], resources: [`${RULE_RESOURCE}/status`], verbs: ['patch'] },
+    why: 'says whether a rule works, what is pending and held, and takes tokens of its budget',
+  },
+];
+const NAMESPACE_LABELS: Right = {
+  ...{ where: cluster, apiGroups: core, resources: ['namespaces'], verbs: ['list', 'watch'] },
+  why: 'knows the labels of namespaces, for rules with a `namespaceSelector`',
+};
+const ALWAYS: readonly Right[] = [
+  {
+    ...{ where: cluster, apiGroups: core, resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
+    why: 'the uid of this namespace is the identity of the cluster in every message',
+  },
+  { ...events, why: 'tells what is held, released or bypassed by Events on the objects' },
+  {
+    ...{ ...leases, resourceNames: [LEASE_PLACE.name], verbs: ['get', 'update'] },
+    why: 'one bridge leads: it renews this lease, the other watches it',
+  },
+  {
+    ...{ ...leases, verbs: ['create'] },
+    why: 'makes that lease the first time; what is created has no name yet when the right is looked at, so none can be asked for',
+  },
+];
+
+/** What the bridge needs. */
+export function bridgeNeeds(
+  kinds: readonly Kind[],
+  { rulesFromApi = true, namespaceSelectors = true }: Extent = {},
+): readonly Right[] {
+  const why = 'sees what is deleted, reads it once, puts the entry on and takes it off, and records why it waits';
+  return [
+    ...ofKinds(kinds).map((kind) => ({ ...kind, verbs: ['get', 'list', 'watch', 'patch'], why })),
+    ...(rulesFromApi ? RULES_FROM_API : []),
+    ...(namespaceSelectors ? [NAMESPACE_LABELS] : []),
+    ...ALWAYS,
+  ];
+}
+
+/** What a drain needs. `release`: it may also give held objects up. */
+export function drainNeeds(
+  kinds: readonly Kind[],
+  { release = false }: { readonly release?: boolean } = {},
+): readonly Right[] {
+  return [
+    ...ofKinds(kinds).map((kind) => ({
+      ...kind,
+      verbs: ['get', 'list', 'patch'],
+      why: 'finds every object with an entry of ours, and takes it off live ones',
+    })),
+    {
+      ...{ where: cluster, ...rules, verbs: ['get', 'list', 'patch', 'delete', ...(release ? ['release'] : [])] },
+      why: `deletes the rules, waits for their withdrawal, and lets them go where no bridge runs${release ? '; `release` to give up what is held' : ''}`,
+    },
+    {
+      ...{ ...leases, resourceNames: [LEASE_PLACE.name], verbs: ['get'] },
+      why: 'sees whether a bridge runs, and when one last did',
+    },
+    { ...events, why: 'tells by an Event what it has released' },
+  ];
+}
+
+/** A role for people, bound by whoever runs the cluster. */
+export interface PeopleRole {
+  readonly name: string;
+  readonly forWhom: string;
+  readonly rights: readonly Right[];
+}
+
+const SEE: readonly Right[] = [
+  {
+    ...{ where: cluster, ...rules, verbs: ['get', 'list', 'watch'] },
+    why: 'rules, their conditions, what is pending and held',
+  },
+  {
+    ...{ ...leases, where: cluster, resourceNames: [LEASE_PLACE.name], verbs: ['get'] },
+    why: '`finalizer-bridge status` says which bridge leads',
+  },
+];
+const may = (verbs: readonly string[], why: string): Right => ({ where: cluster, ...rules, verbs, why });
+
+/** The roles for people; the words need `get` and `patch` on the objects as well, which people's own roles give. */
+export const PEOPLE: readonly PeopleRole[] = [
+  { name: 'finalizer-bridge-viewer', forWhom: 'everybody who wants to know why something hangs', rights: SEE },
+  {
+    name: 'finalizer-bridge-operator',
+    forWhom: 'who is on call',
+    rights: [
+      ...SEE,
+      may(['retry', 'approve'], 'asks for another try, and lets a deletion through that a budget holds back'),
+    ],
+  },
+  {
+    name: 'finalizer-bridge-releaser',
+    forWhom: 'who may decide that an outside resource is left behind',
+    rights: [...SEE, may(['release'], 'lets an object go without teardown')],
+  },
+  {
+    name: 'finalizer-bridge-rule-author',
+    forWhom: 'who may have things torn down: in effect, who may read the kinds and delete what they stand for',
+    rights: [...SEE, may(['create', 'update', 'patch', 'delete'], 'writes and withdraws rules')],
+  },
+];
+
+/** A right without its reason, as RBAC has it. */
+export function policyRule({ apiGroups, resources, resourceNames, verbs }: Right): PolicyRule {
+  return { apiGroups, resources, ...(resourceNames === undefined ? {} : { resourceNames }), verbs };
+}
