@@ -3,6 +3,7 @@
  * Called by drain.ts and run.ts. Nothing is read here.
  */
 import type { Release } from '../../words.ts';
+import { fewOf } from '../few.ts';
 import { timeOf } from '../times.ts';
 import type { BridgeState } from './bridge-sight.ts';
 import type { Blocker, DrainEnd, Left } from './step.ts';
@@ -65,12 +66,18 @@ export function missingLines(missing: readonly string[]): readonly string[] {
   return missing.map((name) => `there is no rule ${name}, and nothing carries its entry`);
 }
 
+/** One line for all that has the same reason: an account with few rights may not list most kinds of a cluster. */
+function unseenLines(unseen: readonly Unseen[]): readonly string[] {
+  const byReason = Map.groupBy(unseen, ({ why }) => why);
+  return [...byReason].map(([why, kinds]) => `not looked at: ${fewOf(kinds.map(({ what }) => what))} (${why})`);
+}
+
 /** What is left, and what to do about it. */
 export function endLines(
   { left, unseen, missing }: Ended,
   { names, next }: { readonly names: readonly string[]; readonly next: string },
 ): readonly string[] {
-  const notes = [...missingLines(missing), ...unseen.map(({ what, why }: Unseen) => `not looked at: ${what} (${why})`)];
+  const notes = [...missingLines(missing), ...unseenLines(unseen)];
   const seen = unseen.length === 0 ? '' : ' that could be looked at';
   const found = names.filter((name) => !missing.includes(name));
   if (left.length === 0 && found.length > 0) return [`clean: nothing${seen} is left of ${found.join(', ')}`, ...notes];

@@ -49,6 +49,14 @@ describe('drain', () => {
     expect(said.out).toContain('not looked at: buckets.storage.example.com (may not be listed)');
   });
 
+  it('says in one line what it may not look at, so that what is left is not lost among it', async () => {
+    const line = lineWithRule();
+    for (const kind of ['/configmaps', 'storage.example.com/volumes']) line.cluster.refused.set(kind, 403);
+    const said = await ran(line, 'drain --yes');
+    const lines = said.out.split('\n').filter((one) => one.startsWith('not looked at'));
+    expect(lines).toEqual(['not looked at: configmaps, volumes.storage.example.com (may not be listed)']);
+  });
+
   it('lists what is there and asks, and does nothing when the answer is not yes', async () => {
     const line = lineWithRule();
     line.answers = ['y'];
