@@ -35,7 +35,7 @@ const FIGURES: readonly Panel[] = [
   figure(
     'Blind to',
     'Kinds that the leader does not see.',
-    'count(finalizer_bridge_watching and on (instance) finalizer_bridge_leader == 1 == 0) or vector(0)',
+    'count((finalizer_bridge_watching and on (instance) finalizer_bridge_leader == 1) == 0) or vector(0)',
   ),
 ];
 
