@@ -70,6 +70,8 @@ export type CallKind = 'look' | 'destroy' | 'restore' | 'ask';
 /** What a run's calls are made from. */
 export interface CallsInput {
   readonly observe?: Observe | undefined;
+  /** Told of each call that was answered; what it throws loses the answer, as a broken connection does. */
+  readonly answered?: Observe | undefined;
   readonly signal: AbortSignal;
   readonly ownership: Ownership;
   readonly errors: ErrorTable;
@@ -121,7 +123,7 @@ interface OneCall<T> {
 }
 
 async function callOnce<T>(
-  { signal, errors, clock, log, observe }: CallsInput,
+  { signal, errors, clock, log, observe, answered }: CallsInput,
   { call, kind, send }: OneCall<T>,
 ): Promise<Answer<T>> {
   if (signal.aborted) throw new OutOfTime(`calling ${call}: the time of this run is used up`);
@@ -132,6 +134,7 @@ async function callOnce<T>(
   try {
     observe?.(call, kind);
     const value = await send({ abortSignal: AbortSignal.any([signal, timeout.signal]) });
+    answered?.(call, kind);
     told('done');
     return { means: 'done', value };
   } catch (cause) {

@@ -37,8 +37,9 @@ export interface RunInput {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Told of each call as it begins. */
+  /** Told of each call as it begins, and as it was answered. */
   readonly observe?: Observe;
+  readonly answered?: Observe;
 }
 
 /** Runs a teardown. Resolves with its outcome, or with a `pending` that says what went wrong; never rejects. */
@@ -91,12 +92,12 @@ export function createRunContext(
   signal: AbortSignal,
   progress: (text: string) => void,
 ): RunContext {
-  const { request, handler, account, region, allow, settings = {}, clock, random, log, aws, observe } = input;
+  const { request, handler, account, region, allow, settings = {}, clock, random, log, aws, observe, answered } = input;
   const { id, traceparent } = request;
   const { cluster, rule, attempt, targetDigest, ruleDigest, expires, object, ownership } = request.data;
   return {
     request: { id, traceparent, cluster, rule, attempt, targetDigest, ruleDigest, expires, object },
-    calls: createCalls({ signal, ownership, errors: handler.errors, clock, random, log, observe }),
+    calls: createCalls({ signal, ownership, errors: handler.errors, clock, random, log, observe, answered }),
     settings: (schema) => z.parse(schema, settings),
     inSeconds: (seconds) => new Date(clock.now() + seconds * 1000).toISOString(),
     ...{ ownership, account, region, allow, signal, clock, random, log, aws, progress },

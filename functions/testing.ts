@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import type { Options, Ownership, Target } from '../bridge/contract.ts';
 import type { Observe } from './calls.ts';
 import type { AwsClientInput, Handler } from './handler.ts';
-import type { Clock } from './ports.ts';
+import type { Clock, Random } from './ports.ts';
 import { runAborting, runOnce, runToEnd, type Subject } from './testing/runs.ts';
 
 export { type ManualClock, manualClock, systemClock } from './testing/clock.ts';
@@ -36,6 +36,10 @@ export interface ConformanceHarness {
   readonly settings?: unknown;
   readonly aws: (service: string, region: string) => AwsClientInput;
   readonly clock: Clock;
+  /** Chance that runs may lean on to tell themselves apart; always 0 unless told. */
+  readonly random?: Random;
+  /** Longest wait in ms between two runs, for a service that takes its time; none unless told. */
+  readonly patience?: number;
   /** A target that is not there. */
   readonly absent: () => Promise<Scene>;
   readonly owned: () => Promise<Scene>;
@@ -68,7 +72,14 @@ export function conformance(handler: Handler, harness: ConformanceHarness): read
       title: 'begins no destructive call after the abort signal, wherever it comes',
       run: () => abortIsObeyed(subject),
     },
-    { title: 'never says gone because a call failed, and ends the same after it', run: () => failuresHeal(subject) },
+    {
+      title: 'never says gone because a call failed, and ends the same after it',
+      run: () => failuresHeal(subject, 'observe'),
+    },
+    {
+      title: 'ends the same when a call was done and its answer is lost',
+      run: () => failuresHeal(subject, 'answered'),
+    },
     { title: 'refuses an option that it does not know', run: () => optionsAreClosed(subject) },
   ];
 }
@@ -145,20 +156,22 @@ async function abortIsObeyed(subject: Subject): Promise<void> {
       assert.equal(await scene.exists(), true, `the signal came during call ${at}, and the target is gone`);
     const isFine = outcome === 'pending' || (outcome === 'gone' && !(await scene.exists()));
     assert.ok(isFine, `when the signal came during call ${at} it said ${outcome}`);
+    const last = await runToEnd(subject, scene);
+    assert.equal(last.outcome, 'gone', `after the signal came during call ${at} it ended as ${JSON.stringify(last)}`);
   }
   assert.fail(`one run made more than ${CALLS_MAX} calls; the scene is too large for this suite`);
 }
 
-/** Fails the first call, then with a new target the second, and so on, until a run ends before. */
-async function failuresHeal(subject: Subject): Promise<void> {
+/** Fails the first call or loses its answer, then with a new target the second, and so on, until a run ends before. */
+async function failuresHeal(subject: Subject, when: 'observe' | 'answered'): Promise<void> {
   for (let at = 1; at <= CALLS_MAX; at += 1) {
     const scene = await subject.harness.owned();
     let calls = 0;
-    const observe: Observe = (call) => {
+    const fail: Observe = (call) => {
       calls += 1;
       if (calls === at) throw new Error(`calling ${call}: failed on purpose`);
     };
-    const outcome = await runOnce(subject, scene, { observe });
+    const outcome = await runOnce(subject, scene, { [when]: fail });
     assert.notEqual(outcome.outcome, 'refused', `when call ${at} failed it said ${JSON.stringify(outcome)}`);
     if (outcome.outcome === 'gone') assert.equal(await scene.exists(), false, `it said gone because call ${at} failed`);
     if (calls < at) return;

@@ -5,7 +5,7 @@
 import type { Options, Outcome, Ownership, Target } from '../../bridge/contract.ts';
 import { type Observe, OutOfTime } from '../calls.ts';
 import type { Handler, PreparedTeardown } from '../handler.ts';
-import type { Log } from '../ports.ts';
+import { type Log, pause } from '../ports.ts';
 import { createRunContext, runTeardown } from '../run.ts';
 import type { ConformanceHarness, Scene } from '../testing.ts';
 import { requestFor } from './requests.ts';
@@ -20,13 +20,19 @@ export interface Subject {
 }
 
 /** How a run differs from the usual one. */
-export type RunChoices = { readonly ownership?: Ownership; readonly observe?: Observe };
+export type RunChoices = {
+  readonly ownership?: Ownership;
+  readonly observe?: Observe;
+  readonly answered?: Observe;
+};
 
 /** Runs until the handler says something else than pending. */
 export async function runToEnd(subject: Subject, scene: Scene): Promise<Outcome> {
   for (let run = 1; ; run += 1) {
     const outcome = await runOnce(subject, scene);
     if (outcome.outcome !== 'pending' || run === RUNS_MAX) return outcome;
+    const { clock, patience = 0 } = subject.harness;
+    if (patience > 0) await pause(clock, patience);
   }
 }
 
@@ -55,15 +61,15 @@ export async function runAborting(
 }
 
 function inputOf({ handler, harness }: Subject, { target, options = {} }: Scene, choices: RunChoices) {
-  const { account, region, clock, aws, uid, settings } = harness;
-  const ownership = choices.ownership ?? harness.ownership;
+  const { account, region, clock, aws, uid, settings, random = () => 0 } = harness;
+  const { ownership = harness.ownership, ...told } = choices;
   const request = requestFor({ handler: handler.name, target, options, ownership, object: { uid }, now: clock.now() });
   const teardown = preparedOf(handler, target, options);
   return {
     ...{ request, handler, teardown, account, region, clock, aws, settings },
-    ...(choices.observe === undefined ? {} : { observe: choices.observe }),
+    ...told,
     allow: { accounts: [account], regions: [region], names: ['*'] },
-    random: () => 0,
+    random,
     log: silent,
   };
 }

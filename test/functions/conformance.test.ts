@@ -31,12 +31,14 @@ const faultTitles = {
   'overlooks the keep tag': 'refuses what carries the keep tag, whatever the rule says',
   'bypasses its calls': 'begins no destructive call after the abort signal, wherever it comes',
   'takes failures for gone': 'never says gone because a call failed, and ends the same after it',
+  'gives up what it lost sight of': 'ends the same when a call was done and its answer is lost',
   'ignores options': 'refuses an option that it does not know',
 } as const;
 type Fault = keyof typeof faultTitles;
 
 function handlerIn(world: World, fault?: Fault, absence: Absence = 'gone'): Handler {
   let inWork = 0;
+  const lost = new Set<string>();
   const look = async ({ target, calls }: Context) => {
     const answer = await calls.look('things:Get', async () => {
       const tags = world.get(target.name);
@@ -75,9 +77,11 @@ function handlerIn(world: World, fault?: Fault, absence: Absence = 'gone'): Hand
       inWork += 1;
       try {
         if (fault === 'refuses duplicates' && inWork > 1) return refused({ reason: 'Busy', message: 'one at a time' });
-        return await teardown(context);
+        const isGivenUp = fault === 'gives up what it lost sight of' && lost.has(context.target.name);
+        return isGivenUp ? refused({ reason: 'Lost', message: 'not known' }) : await teardown(context);
       } catch (error) {
         if (fault === 'takes failures for gone' && error instanceof CallFailed) return gone('absent');
+        lost.add(context.target.name);
         throw error;
       } finally {
         inWork -= 1;

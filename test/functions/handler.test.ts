@@ -69,10 +69,12 @@ describe('the registry', () => {
   const allow = { accounts: [ACCOUNT, '999999999999'], regions: [REGION, 'cn-north-1'], names: ['team-a-*', 'i-*'] };
 
   it.each(registry)('$name asks for permissions that its allow-list bounds', ({ service, permissions, dangerous }) => {
-    const wide = { ...allow, options: [...dangerous] };
+    const wide = { ...allow, names: [...allow.names, 'group:workers-*'], options: [...dangerous] };
+    // Instances of scaling groups are terminated through these.
+    const services = service === 'ec2' ? 'ec2|autoscaling' : service;
     for (const { actions, resources } of permissions) {
       expect(resources(wide).length).toBeGreaterThan(0);
-      for (const action of actions) expect(action).toMatch(new RegExp(`^${service}:[A-Z][A-Za-z]+$`));
+      for (const action of actions) expect(action).toMatch(new RegExp(`^(${services}):[A-Z][A-Za-z]+$`));
       const isUnbounded = resources(wide).includes('*');
       if (isUnbounded)
         expect(
