@@ -5,6 +5,7 @@
 import type { Dispatcher } from 'undici';
 import * as z from 'zod/mini';
 import type { CredentialSource, Credentials } from './cluster-credentials.ts';
+import { type Answer, exchange } from './exchange.ts';
 import { ApiError, type Clock } from './ports.ts';
 
 const notFound = z.object({ reason: z.literal('NotFound'), details: z.object({ name: z.string() }) });
@@ -21,12 +22,7 @@ export interface Call {
   readonly doing: string;
 }
 
-/** An answer, read whole. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Dispatcher.ResponseData['headers'];
-  readonly text: string;
-}
+export type { Answer };
 
 /** Calls to one API server. */
 export interface Http {
@@ -55,56 +51,70 @@ interface HttpOptions {
 /** Creates the calls. */
 export function createHttp(options: HttpOptions): Http {
   const { clock, timeout = CALL_TIMEOUT_MS } = options;
-  const whole = async (call: Call, response: Dispatcher.ResponseData): Promise<Answer> => {
-    const { statusCode: status, headers, body } = response;
-    // The library's own time-out is for the next bytes, and starts anew with every few of them.
-    const cancel = clock.after(timeout, () => body.destroy(new Error(`the body was not complete in ${timeout} ms`)));
-    try {
-      return { status, headers, text: await body.text() };
-    } catch (cause) {
-      throw new ApiError(call.doing, 0, { cause });
-    } finally {
-      cancel();
-    }
-  };
+  // The library's own time-out is for the next bytes, and starts anew with every few of them.
+  const onBegin = (cut: (reason: Error) => void) =>
+    clock.after(timeout, () => cut(new Error(`the body was not complete in ${timeout} ms`)));
   return {
-    ask: async (call, signal) => await whole(call, await send(options, call, { signal, bodyTimeout: timeout })),
+    ask: async (call, signal) =>
+      await send(options, { call, signal }, ({ dispatcher, ...used }) =>
+        exchange(
+          dispatcher,
+          { ...requestOf(used, call), headersTimeout: timeout, bodyTimeout: timeout },
+          { signal, onBegin },
+        ),
+      ),
     async open(call, signal) {
-      // A stream is silent for as long as nothing happens; its watchdog is the watcher's.
-      const response = await send(options, call, { signal, bodyTimeout: 0 });
-      if (response.statusCode === 200) return response.body;
-      throw refusal(call, await whole(call, response));
+      const opened = await send(options, { call, signal }, async ({ dispatcher, ...used }) => {
+        // A stream is silent for as long as nothing happens; its watchdog is the watcher's.
+        const waiting = { headersTimeout: timeout, bodyTimeout: 0, signal };
+        const response = await dispatcher.request({ ...requestOf(used, call), ...waiting });
+        const { statusCode: status, headers, body } = response;
+        return status === 200 ? { status, body } : { status, headers, text: await wholeText(body, onBegin) };
+      });
+      if ('body' in opened) return opened.body;
+      throw refusal(call, opened);
     },
   };
 }
 
-interface Waiting {
-  readonly signal: AbortSignal | undefined;
-  readonly bodyTimeout: number;
+async function wholeText(
+  body: Dispatcher.ResponseData['body'],
+  onBegin: (cut: (reason: Error) => void) => () => void,
+): Promise<string> {
+  const ended = onBegin((reason) => body.destroy(reason));
+  try {
+    return await body.text();
+  } finally {
+    ended();
+  }
 }
 
-async function send(
-  { credentials, metrics, timeout = CALL_TIMEOUT_MS }: HttpOptions,
-  call: Call,
-  { signal, bodyTimeout }: Waiting,
-): Promise<Dispatcher.ResponseData> {
-  const waiting = { headersTimeout: timeout, bodyTimeout, signal: signal ?? null };
+interface Sending {
+  readonly call: Call;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Makes a call with the credentials there are, and again with newer ones if these are refused. */
+async function send<T extends { readonly status: number }>(
+  { credentials, metrics }: HttpOptions,
+  { call, signal }: Sending,
+  make: (used: Credentials) => Promise<T>,
+): Promise<T> {
   const sendWith = async (used: Credentials) => {
-    const response = await used.dispatcher.request({ ...requestOf(used, call), ...waiting });
-    metrics.apiCalls.inc({ verb: call.method, status: String(response.statusCode) });
-    if (response.statusCode === 401) await response.body.dump();
-    return response;
+    const answer = await make(used);
+    metrics.apiCalls.inc({ verb: call.method, status: String(answer.status) });
+    return answer;
   };
   try {
     const current = await unlessAborted(credentials.current(), signal);
     const first = await sendWith(current);
-    if (first.statusCode !== 401) return first;
+    if (first.status !== 401) return first;
     // A rotated token: read it again, once (K14). A write is not repeated: whether it may still be done is asked anew.
     const renewed = await unlessAborted(credentials.renewed(current), signal);
     const isTheSame = renewed.reading === current.reading || isSameToken(renewed, current);
     if (isTheSame || call.method === 'PATCH') throw new ApiError(call.doing, 401);
     const second = await sendWith(renewed);
-    if (second.statusCode === 401) throw new ApiError(call.doing, 401);
+    if (second.status === 401) throw new ApiError(call.doing, 401);
     return second;
   } catch (cause) {
     if (cause instanceof ApiError) throw cause;
@@ -131,7 +141,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefine
   }
 }
 
-function requestOf(current: Credentials, call: Call): Dispatcher.RequestOptions {
+function requestOf(current: Omit<Credentials, 'dispatcher'>, call: Call): Dispatcher.RequestOptions {
   return {
     origin: current.origin,
     path: current.prefix + call.path,

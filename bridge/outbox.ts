@@ -11,7 +11,9 @@ export const BATCH_MAX_ENTRIES = 10;
 export const BATCH_MAX_BYTES = 250_000;
 const CALLS_IN_FLIGHT = 4;
 /** How long after a batch of several the next one may fill up, in ms; about what a call to SQS takes. */
-export const FILL_MS = 15;
+export const FILL_MS = 20;
+/** And as long as a call is under way, which a busy machine or queue makes slow. */
+export const FILL_BEHIND_CALL_MS = 50;
 
 /** `stale`: the lease or the read behind it was too old at the moment of sending; nothing was sent. */
 export type SendOutcome =
@@ -46,10 +48,10 @@ export interface OutboxOptions {
 interface Line {
   readonly waiting: Waiting[];
   inFlight: number;
-  /** Monotonic ms: until then a batch that is not full waits for more. */
-  fillsUntil: number;
-  /** Set while a batch fills up. */
-  isFilling: boolean;
+  /** Monotonic ms of the last batch if it had several entries: behind it the next one waits for more. */
+  severalAt: number | undefined;
+  /** Ends the waiting; set while a batch fills up. */
+  cancel: (() => void) | undefined;
 }
 
 /** Batches requests per queue. */
@@ -64,7 +66,7 @@ export class Outbox {
   /** Resolves when the queue has confirmed or refused the entry; never rejects. */
   send(outgoing: Outgoing): Promise<SendOutcome> {
     const { queueUrl, body } = outgoing;
-    const line = this.#lines.get(queueUrl) ?? { waiting: [], inFlight: 0, fillsUntil: 0, isFilling: false };
+    const line = this.#lines.get(queueUrl) ?? { waiting: [], inFlight: 0, severalAt: undefined, cancel: undefined };
     this.#lines.set(queueUrl, line);
     return new Promise((resolve) => {
       line.waiting.push({ ...outgoing, mayGo: () => outgoing.mayGo(), bytes: utf8Bytes(body), resolve });
@@ -82,7 +84,7 @@ export class Outbox {
         return goes;
       });
       if (batch.length === 0) continue;
-      line.fillsUntil = batch.length > 1 ? this.#options.clock.monotonic() + FILL_MS : 0;
+      line.severalAt = batch.length > 1 ? this.#options.clock.monotonic() : undefined;
       line.inFlight += 1;
       void this.#call(queueUrl, batch).finally(() => {
         line.inFlight -= 1;
@@ -94,17 +96,16 @@ export class Outbox {
   /** Whether what waits is better left to fill up; then it goes when the time is over, or when it is full. */
   #fillsUp(queueUrl: string, line: Line): boolean {
     const { clock } = this.#options;
-    const left = line.fillsUntil - clock.monotonic();
-    if (left <= 0 || countOfBatch(line.waiting) < line.waiting.length || line.waiting.length >= BATCH_MAX_ENTRIES) {
-      return false;
-    }
-    if (!line.isFilling) {
-      line.isFilling = true;
-      clock.after(left, () => {
-        line.isFilling = false;
-        this.#pump(queueUrl, line);
-      });
-    }
+    line.cancel?.();
+    line.cancel = undefined;
+    const isFull = countOfBatch(line.waiting) < line.waiting.length || line.waiting.length >= BATCH_MAX_ENTRIES;
+    const most = line.inFlight > 0 ? FILL_BEHIND_CALL_MS : FILL_MS;
+    const left = line.severalAt === undefined ? 0 : line.severalAt + most - clock.monotonic();
+    if (isFull || left <= 0) return false;
+    line.cancel = clock.after(left, () => {
+      line.cancel = undefined;
+      this.#pump(queueUrl, line);
+    });
     return true;
   }
 

@@ -1,19 +1,22 @@
 /*
  * Deletes results that have come to their end, ten to a call: nobody waits for it, so they are collected over all
- * consumers for a moment. Used by sqs.ts and sqs-polling.ts. One that is not deleted comes again, and does no harm (P6).
+ * polls for a moment. Used by sqs.ts and sqs-polling.ts. One that is not deleted comes again, and does no harm (P6).
  */
-import { DeleteMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import * as z from 'zod/mini';
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock } from './ports.ts';
+import type { SqsClient } from './sqs-client.ts';
 
 const BATCH = 10;
 /** Far below the visibility timeout of any result queue. */
 const COLLECT_MS = 200;
 
+const deleted = z.object({ Failed: z.nullish(z.array(z.object({ Code: z.string() }))) });
+
 /** What deleting needs. */
 export interface AcknowledgingOptions {
-  readonly client: SQSClient;
+  readonly client: SqsClient;
   readonly queueUrl: string;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -56,8 +59,8 @@ export class Acknowledger {
     const { client, queueUrl, metrics, log } = this.#options;
     const Entries = receipts.map((ReceiptHandle, index) => ({ Id: String(index), ReceiptHandle }));
     try {
-      const command = new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries });
-      const { Failed: failed = [] } = await client.send(command);
+      const answer = await client.ask({ action: 'DeleteMessageBatch', queueUrl, input: { Entries } });
+      const failed = deleted.parse(answer).Failed ?? [];
       metrics.queueCalls.inc({ call: 'delete', outcome: outcomeOf(failed.length, receipts.length) });
       if (failed.length === 0) return;
       const codes = [...new Set(failed.map(({ Code }) => Code))].join(', ');

@@ -1,21 +1,49 @@
 /*
- * One long-polling consumer of a queue, by sqs-consumer: hands over batches, has deleted what the handler says is done.
- * Used by sqs.ts, several at a time, since one handles a batch whole before it polls again.
+ * Receives results by long polls: hands over batches, has deleted what the handler says is done. Used by sqs.ts.
+ * A batch is not waited for before the next poll, so that one slow result stalls no other; how many are in hand is bounded.
+ * One poll goes on and on. A spare one waits beside it, unless results come so fast that few polls with full batches are better.
  */
-import type { Message, SQSClient } from '@aws-sdk/client-sqs';
-import { Consumer } from 'sqs-consumer';
+import { hash } from 'node:crypto';
+import * as z from 'zod/mini';
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock, IncomingMessage } from './ports.ts';
 import type { QueueHealth } from './queue-health.ts';
 import type { Acknowledger } from './sqs-acknowledging.ts';
+import type { SqsClient } from './sqs-client.ts';
 
 const LONG_POLL_SECONDS = 20;
 const PAUSE_AFTER_ERROR_MS = 1_000;
+const BATCH = 10;
+/** Received and not yet settled, at most; what hangs is given up after seconds. */
+const IN_HAND_MAX = 80;
+/** From so many results on they come fast: fewer and fuller polls are better then. */
+const SEVERAL = 3;
+/** So long the next poll leaves them time, and so much longer while several are in hand. */
+const FILL_MS = 20;
+const SETTLE_MS = 250;
+/** So long after that the spare poll stays away. */
+const FAST_MS = 1_000;
+const NEVER = () => false;
 
-/** What a consumer needs. */
+const received = z.object({
+  Messages: z.nullish(
+    z.array(
+      z.object({
+        MessageId: z.string(),
+        ReceiptHandle: z.string(),
+        Body: z.string(),
+        MD5OfBody: z.optional(z.string()),
+        Attributes: z.nullish(z.record(z.string(), z.string())),
+      }),
+    ),
+  ),
+});
+type Message = NonNullable<z.output<typeof received>['Messages']>[number];
+
+/** What polling needs. */
 export interface PollingOptions {
-  readonly client: SQSClient;
+  readonly client: SqsClient;
   readonly queueUrl: string;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -26,88 +54,145 @@ export interface PollingOptions {
   handle(batch: readonly IncomingMessage[]): Promise<ReadonlySet<string>>;
 }
 
-/** A consumer; polls from its creation on. */
-export class PollingConsumer {
+/** The polls of one queue. */
+export class Polling {
   readonly #options: PollingOptions;
-  readonly #consumer: Consumer;
-  #isTroubled = false;
-  #isBusy = false;
-  #isStopping = false;
+  readonly #stop = new AbortController();
+  readonly #handling = new Set<Promise<void>>();
+  /** Ends a pause when what it waits for has come. */
+  readonly #wakes = new Set<() => void>();
+  #loops: readonly Promise<void>[] = [];
+  #inHand = 0;
+  /** Monotonic ms; until then the spare poll stays away. */
+  #isFastUntil = 0;
 
   constructor(options: PollingOptions) {
     this.#options = options;
-    this.#consumer = Consumer.create({
-      queueUrl: options.queueUrl,
-      sqs: options.client,
-      batchSize: 10,
-      waitTimeSeconds: LONG_POLL_SECONDS,
-      messageSystemAttributeNames: ['SenderId', 'ApproximateReceiveCount'],
-      preReceiveMessageCallback: () => this.#pauseAfterTrouble(),
-      handleMessageBatch: (messages) => this.#handle(messages),
-      shouldDeleteMessages: false,
-    });
-    this.#consumer.on('empty', () => this.#answered('empty'));
-    this.#consumer.on('error', (error) => this.#onTrouble(error, 'queue'));
-    this.#consumer.on('processing_error', (error) => this.#onTrouble(error, 'handler'));
-    this.#consumer.on('response_processed', () => {
-      this.#isBusy = false;
-    });
-    this.#consumer.start();
   }
 
-  /** Cuts a poll that waits; a batch in hand is ended first. */
-  stop(): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        this.#isStopping = true;
-        this.#consumer.once('stopped', () => resolve());
-        this.#consumer.stop({ abort: true });
-      };
-      if (this.#isBusy) this.#consumer.once('response_processed', end);
-      else end();
-    });
+  start(): void {
+    this.#loops = [this.#poll(() => 0), this.#poll(() => this.#isFastUntil - this.#options.clock.monotonic())];
   }
 
-  async #handle(messages: readonly Message[]): Promise<undefined> {
-    this.#isBusy = true;
-    this.#answered('ok');
-    const batch = messages.map(({ MessageId = '', Body = '', Attributes = {} }) => ({
-      messageId: MessageId,
-      body: Body,
-      sender: Attributes.SenderId ?? '',
-      receiveCount: Number(Attributes.ApproximateReceiveCount ?? 1),
-    }));
-    const done = await this.#options.handle(batch);
-    for (const { MessageId = '', ReceiptHandle } of messages) {
-      if (done.has(MessageId) && ReceiptHandle !== undefined) this.#options.acknowledger.add(ReceiptHandle);
+  /** Cuts polls that wait; what is in hand is ended first. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#news();
+    await Promise.all(this.#loops);
+    await Promise.all(this.#handling);
+  }
+
+  /** Polls again and again; `restFor` says how long it should stay away, in ms. */
+  async #poll(restFor: () => number): Promise<void> {
+    const hasRoom = () => this.#inHand <= IN_HAND_MAX - BATCH;
+    while (!this.#stop.signal.aborted) {
+      const rest = restFor();
+      if (rest > 0) await this.#pause(rest, () => restFor() <= 0);
+      else if (!hasRoom()) await this.#pause(PAUSE_AFTER_ERROR_MS, hasRoom);
+      else await this.#once();
     }
   }
 
-  /** The library polls again at once after most errors; an outage must not become a storm. */
-  async #pauseAfterTrouble(): Promise<void> {
-    if (!this.#isTroubled) return;
-    this.#isTroubled = false;
-    await new Promise<void>((resolve) => void this.#options.clock.after(PAUSE_AFTER_ERROR_MS, resolve));
+  async #once(): Promise<void> {
+    const messages = await this.#receive();
+    if (messages === undefined) return await this.#pause(PAUSE_AFTER_ERROR_MS, NEVER);
+    if (messages.length === 0) return;
+    this.#take(messages);
+    if (messages.length < BATCH) return await this.#fill(messages.length);
+    // One poll is not enough.
+    this.#isFastUntil = 0;
+    this.#news();
   }
 
-  #onTrouble(error: Error, whose: 'queue' | 'handler'): void {
-    // The poll that a stop cuts is no trouble.
-    if (this.#isStopping) return;
-    this.#isTroubled = true;
-    this.#count('poll', 'failed');
-    if (whose === 'queue') this.#options.health.fails(explain(error));
-    this.#options.log.warn(
-      { queueUrl: this.#options.queueUrl, err: explain(error) },
-      'polling for results: trying again',
-    );
+  /** Leaves results time to come together, where they come fast. */
+  async #fill(count: number): Promise<void> {
+    if (Math.max(count, this.#inHand) < SEVERAL) return;
+    this.#isFastUntil = this.#options.clock.monotonic() + FAST_MS;
+    if (count >= SEVERAL) await this.#pause(FILL_MS, NEVER);
+    const isSettled = () => this.#inHand < SEVERAL;
+    if (!isSettled()) await this.#pause(SETTLE_MS, isSettled);
   }
 
-  #answered(outcome: 'ok' | 'empty'): void {
-    this.#options.health.answers();
-    this.#count('receive', outcome);
+  /** Undefined when the poll failed. */
+  async #receive(): Promise<readonly Message[] | undefined> {
+    const { client, queueUrl, health, log } = this.#options;
+    const input = {
+      MaxNumberOfMessages: BATCH,
+      WaitTimeSeconds: LONG_POLL_SECONDS,
+      MessageSystemAttributeNames: ['SenderId', 'ApproximateReceiveCount'],
+    };
+    try {
+      const answer = await client.ask({ action: 'ReceiveMessage', queueUrl, input, signal: this.#stop.signal });
+      const messages = received.parse(answer).Messages ?? [];
+      health.answers();
+      this.#count('receive', messages.length === 0 ? 'empty' : 'ok');
+      return messages;
+    } catch (error) {
+      // The poll that a stop cuts is no trouble.
+      if (this.#stop.signal.aborted) return [];
+      this.#count('poll', 'failed');
+      health.fails(explain(error));
+      log.warn({ queueUrl, err: explain(error) }, 'polling for results: trying again');
+      return undefined;
+    }
+  }
+
+  #take(messages: readonly Message[]): void {
+    this.#inHand += messages.length;
+    const handling = this.#handle(messages).finally(() => {
+      this.#handling.delete(handling);
+      this.#inHand -= messages.length;
+      this.#news();
+    });
+    this.#handling.add(handling);
+  }
+
+  async #handle(messages: readonly Message[]): Promise<void> {
+    const { handle, acknowledger, queueUrl, log } = this.#options;
+    // An altered body is left to come again.
+    const whole = messages.filter(({ Body, MD5OfBody }) => MD5OfBody === hash('md5', Body));
+    if (whole.length < messages.length) {
+      log.warn(
+        { queueUrl, altered: messages.length - whole.length },
+        'receiving results: bodies were altered on the way',
+      );
+    }
+    try {
+      const done = await handle(whole.map(incoming));
+      for (const { MessageId, ReceiptHandle } of whole) if (done.has(MessageId)) acknowledger.add(ReceiptHandle);
+    } catch (error) {
+      this.#count('poll', 'failed');
+      log.warn({ queueUrl, err: explain(error) }, 'handling results: they come again');
+    }
+  }
+
+  /** Waits so long, or until something has come. */
+  async #pause(ms: number, hasCome: () => boolean): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        cancel();
+        this.#wakes.delete(wake);
+        resolve();
+      };
+      const wake = () => {
+        if (this.#stop.signal.aborted || hasCome()) end();
+      };
+      const cancel = this.#options.clock.after(ms, end);
+      this.#wakes.add(wake);
+    });
+  }
+
+  #news(): void {
+    for (const wake of [...this.#wakes]) wake();
   }
 
   #count(call: string, outcome: string): void {
     this.#options.metrics.queueCalls.inc({ call, outcome });
   }
+}
+
+function incoming({ MessageId, Body, Attributes }: Message): IncomingMessage {
+  const { SenderId = '', ApproximateReceiveCount = '1' } = Attributes ?? {};
+  return { messageId: MessageId, body: Body, sender: SenderId, receiveCount: Number(ApproximateReceiveCount) };
 }

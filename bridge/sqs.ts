@@ -1,18 +1,16 @@
 /*
- * The real queue port: SQS by the AWS SDK, polling by sqs-consumer. Plugged in by main.ts. What is acknowledged is
- * decided by the handler's return value alone; this file only carries it out.
+ * The real queue port: SQS. Plugged in by main.ts. What is acknowledged is decided by the handler's return value alone; this
+ * file and those that it puts together (sqs-client, sqs-polling, sqs-acknowledging) only carry it out.
  */
-import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { hash } from 'node:crypto';
+import * as z from 'zod/mini';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock, Queue } from './ports.ts';
 import type { QueueHealth } from './queue-health.ts';
 import { Acknowledger } from './sqs-acknowledging.ts';
-import { PollingConsumer } from './sqs-polling.ts';
-
-/** Several consumers, since one handles a batch whole before it polls again (one slow result stalls nine others). */
-const CONSUMERS = 4;
-const CALL_TIMEOUT_MS = 25_000;
+import { createSqsClient } from './sqs-client.ts';
+import { Polling } from './sqs-polling.ts';
 
 /** Where the queues are. Credentials come from the SDK's own chain. */
 export interface SqsOptions {
@@ -25,41 +23,40 @@ export interface SqsOptions {
   readonly health: QueueHealth;
 }
 
+const sent = z.object({
+  Successful: z.nullish(z.array(z.object({ Id: z.string(), MD5OfMessageBody: z.optional(z.string()) }))),
+  Failed: z.nullish(z.array(z.object({ Id: z.string(), Code: z.string(), Message: z.nullish(z.string()) }))),
+});
+
 /** Creates the queue port. */
 export function createSqsQueue({ region, endpoint, ...told }: SqsOptions): Queue {
-  const client = new SQSClient({
-    region,
-    ...(endpoint === undefined ? {} : { endpoint, useQueueUrlAsEndpoint: false }),
-    // What a command goes through is the same every time; put together anew it costs a seventh of a call's CPU.
-    cacheMiddleware: true,
-    // Repeating is for those who know whether it may still be done: the work queue and the next poll.
-    maxAttempts: 1,
-    requestHandler: { connectionTimeout: 5_000, requestTimeout: CALL_TIMEOUT_MS, throwOnRequestTimeout: true },
-  });
+  const client = createSqsClient({ region, endpoint, clock: told.clock });
 
   return {
     async send(queueUrl, batch) {
       const Entries = batch.map(({ id, body }) => ({ Id: id, MessageBody: body }));
-      const answer = await client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-      const taken = new Set(answer.Successful?.map(({ Id }) => Id));
+      const answer = sent.parse(await client.ask({ action: 'SendMessageBatch', queueUrl, input: { Entries } }));
+      const taken = new Map(answer.Successful?.map(({ Id, MD5OfMessageBody }) => [Id, MD5OfMessageBody]));
       const failed = new Map(answer.Failed?.map((failure) => [failure.Id, failure]));
-      // What is not confirmed is not sent, whether or not the answer speaks of it.
-      return batch
-        .filter(({ id }) => !taken.has(id))
-        .map(({ id }) => {
-          const { Code = 'Unconfirmed', Message = 'the queue did not speak of it' } = failed.get(id) ?? {};
-          return { id, code: Code, detail: Message };
-        });
+      return batch.flatMap(({ id, body }) => {
+        // What is not confirmed is not sent, whether or not the answer speaks of it.
+        if (!taken.has(id)) {
+          const { Code = 'Unconfirmed', Message } = failed.get(id) ?? {};
+          return [{ id, code: Code, detail: Message ?? 'the queue did not speak of it' }];
+        }
+        const isWhole = taken.get(id) === hash('md5', body);
+        return isWhole ? [] : [{ id, code: 'Altered', detail: 'what the queue took has another checksum' }];
+      });
     },
 
     consume(queueUrl, handle) {
       const acknowledger = new Acknowledger({ ...told, client, queueUrl });
-      const start = () => new PollingConsumer({ ...told, client, queueUrl, handle, acknowledger });
+      const polling = new Polling({ ...told, client, queueUrl, handle, acknowledger });
       told.health.begins();
-      const consumers = Array.from({ length: CONSUMERS }, start);
+      polling.start();
       return {
         async stop() {
-          await Promise.all(consumers.map((consumer) => consumer.stop()));
+          await polling.stop();
           await acknowledger.flush();
         },
       };

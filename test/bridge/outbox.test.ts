@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import {
   BATCH_MAX_BYTES,
   BATCH_MAX_ENTRIES,
+  FILL_BEHIND_CALL_MS,
   FILL_MS,
   type OnCall,
   Outbox,
@@ -119,6 +120,23 @@ describe('a batch', () => {
     await clock.advance(FILL_MS);
     await send('later');
     expect(queue.calls).toHaveLength(3);
+  });
+
+  it('of several whose call is slow is followed by one that fills up meanwhile, and no longer than that', async () => {
+    const { queue, clock, send } = bench();
+    const slow = Promise.withResolvers<readonly []>();
+    queue.sending = () => slow.promise;
+    const sent = [send('a'), send('b')];
+    await settled();
+    sent.push(send('c'));
+    await clock.advance(FILL_BEHIND_CALL_MS - 1);
+    expect(queue.calls).toHaveLength(1);
+    sent.push(send('d'));
+    await clock.advance(1);
+    expect(queue.calls.map(({ batch }) => batch.length)).toEqual([2, 2]);
+    slow.resolve([]);
+    await Promise.all(sent);
+    expect(clock.due).toEqual([]);
   });
 
   it('of several is followed at once by one that is full', async () => {

@@ -1,12 +1,12 @@
 /*
  * Deleting what has come to its end: ten to a call, collected for a moment, never waited for, every failure accounted for.
- * Through the real SDK client against a scripted server, since an emulator takes everything.
+ * Against a scripted server, since an emulator takes everything.
  */
-import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { z } from 'zod/mini';
 import { createMetrics } from '../../bridge/metrics.ts';
 import { Acknowledger } from '../../bridge/sqs-acknowledging.ts';
+import { createSqsClient, type SqsClient } from '../../bridge/sqs-client.ts';
 import { counts, keptLog } from '../support/bridge-builders.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { json, type ScriptedAws, type Seen, startScriptedAws } from '../support/scripted-aws.ts';
@@ -17,15 +17,14 @@ const entriesOf = ({ body }: Seen) => z.parse(batch, JSON.parse(body)).Entries;
 const deletesAll = (seen: Seen) => json({ Successful: entriesOf(seen).map(({ Id }) => ({ Id })), Failed: [] });
 
 let sqs: ScriptedAws;
-let client: SQSClient;
+let client: SqsClient;
 beforeAll(async () => {
   sqs = await startScriptedAws();
-  const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
-  client = new SQSClient({ region: 'eu-central-1', endpoint: sqs.endpoint, maxAttempts: 1, credentials });
+  const credentials = async () => ({ accessKeyId: 'key', secretAccessKey: 'secret' });
+  client = createSqsClient({ region: 'eu-central-1', endpoint: sqs.endpoint, clock: new ManualClock(), credentials });
 });
 afterEach(() => sqs.reset());
 afterAll(async () => {
-  client.destroy();
   await sqs.close();
 });
 

@@ -1,5 +1,5 @@
 /*
- * The queue adapter through the real SDK client: sending against a scripted HTTP server (an emulator takes everything or
+ * The queue adapter: sending against a scripted HTTP server (an emulator takes everything or
  * nothing), receiving against the SQS emulator.
  */
 import { hash } from 'node:crypto';

@@ -18,7 +18,7 @@ const isCel = (path: string) => path === 'bridge/cel.ts' || path.startsWith('bri
 const isPure = (path: string) =>
   isContract(path) ||
   isCel(path) ||
-  /^bridge\/(at-admission|budget-blocks|decide|event-note|finalizer|injects|kind-key|kind-schema|leader-state|managed-fields|next-command|record|rule-facts|rule-fields|shell-words|slowness|stand-in|target|teardown-rules|wire|words)\.ts$/.test(
+  /^bridge\/(at-admission|budget-blocks|decide|event-note|finalizer|injects|kind-key|kind-schema|leader-state|managed-fields|next-command|record|rule-facts|rule-fields|shell-words|slowness|sqs-signature|stand-in|target|teardown-rules|wire|words)\.ts$/.test(
     path,
   ) ||
   /^functions\/(aws-errors|ec2-errors|guards|outcomes|ownership|places|visibility|handlers\/(s3-bucket\/(errors|policy-text)|webhook\/(answer|errors|signature)))\.ts$/.test(
@@ -117,8 +117,9 @@ export const importRules: readonly Rule[] = [
   {
     title: 'only outbox, inbox, report, entry, main and the queue adapter know SQS',
     faults: ({ path, imports }) =>
-      /^(bridge\/(outbox|inbox|main|sqs|sqs-(acknowledging|polling))|functions\/(report|entry|sqs))\.ts$/.test(path) ||
-      !isShipped(path)
+      /^(bridge\/(outbox|inbox|main|sqs|sqs-(acknowledging|client|polling))|functions\/(report|entry|sqs))\.ts$/.test(
+        path,
+      ) || !isShipped(path)
         ? []
         : forbid(imports, ({ from }) => !SQS_LIBRARIES.some((library) => isOf(from, library))),
     broken: [

@@ -1,0 +1,141 @@
+/*
+ * Calls to SQS in its JSON protocol, over undici. Used by sqs.ts, sqs-acknowledging.ts and sqs-polling.ts. The SDK's client
+ * took a third of the bridge's CPU (docs/benchmarks.md), so of it only the credentials are used: its usual chain, which
+ * renews temporary ones before they expire. Nothing is repeated here: that is for those who know whether it may still be done.
+ */
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { Agent } from 'undici';
+import * as z from 'zod/mini';
+import { type Answer, exchange } from './exchange.ts';
+import type { Clock } from './ports.ts';
+import { Signer, type SigningCredentials } from './sqs-signature.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A long poll lasts 20 s. */
+const CALL_TIMEOUT_MS = 25_000;
+/** From there on AWS refuses a signature for its time. */
+const SKEW_MS = 5 * 60_000;
+
+/** Where the queues are. */
+export interface SqsClientOptions {
+  readonly region: string;
+  /** Another than that of the queues' own URLs. */
+  readonly endpoint?: string | undefined;
+  readonly clock: Clock;
+  /** Where the keys come from, each time one is needed; the SDK's own chain unless told. */
+  readonly credentials?: () => Promise<SigningCredentials>;
+}
+
+/** What is asked of SQS. */
+export interface SqsCall {
+  readonly action: 'SendMessageBatch' | 'ReceiveMessage' | 'DeleteMessageBatch';
+  readonly queueUrl: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly signal?: AbortSignal;
+}
+
+/** Calls to SQS. */
+export interface SqsClient {
+  /**
+   * Resolves to the answer's JSON, not yet decoded.
+   * @throws SqsError when SQS refuses, Error when no answer came.
+   */
+  ask(call: SqsCall): Promise<unknown>;
+}
+
+/** A refusal by SQS; `code` as its documentation has it, such as `QueueDoesNotExist`. */
+export class SqsError extends Error {
+  override readonly name = 'SqsError';
+  readonly code: string;
+  readonly status: number;
+
+  constructor(doing: string, { code, status, detail }: Refusal) {
+    super(`${doing}: ${code}${detail === '' ? '' : `: ${detail}`}`);
+    this.code = code;
+    this.status = status;
+  }
+}
+
+interface Refusal {
+  readonly code: string;
+  readonly status: number;
+  readonly detail: string;
+}
+
+const refusalBody = z.object({
+  __type: z.optional(z.string()),
+  message: z.optional(z.string()),
+  Message: z.optional(z.string()),
+});
+
+/** Creates the client. */
+export function createSqsClient({ region, endpoint, clock, credentials }: SqsClientOptions): SqsClient {
+  const chain = credentials ?? credentialsOfSdk(region);
+  const signer = new Signer(region);
+  // A call has a connection to itself: one that hangs holds up no other.
+  const dispatcher = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS }, allowH2: false });
+  const onBegin = (cut: (reason: Error) => void) =>
+    clock.after(CALL_TIMEOUT_MS, () => cut(new Error(`the answer was not complete in ${CALL_TIMEOUT_MS} ms`)));
+  /** How far the clock of SQS is ahead of ours, in ms, once they are known to differ. */
+  let skew = 0;
+
+  return {
+    async ask({ action, queueUrl, input, signal }) {
+      const doing = `asking SQS for ${action} at ${queueUrl}`;
+      const { origin, host, pathname } = new URL(endpoint ?? new URL(queueUrl).origin);
+      const body = JSON.stringify({ QueueUrl: queueUrl, ...input });
+      const path = `${pathname.replace(/\/$/, '')}/`;
+      const keys = await chain();
+      const { host: _, ...headers } = signer.sign(
+        { host, path, headers: headersOf(action), body, at: clock.now() + skew },
+        keys,
+      );
+      const call = { origin, path, method: 'POST', headers, body } as const;
+      const waiting = { headersTimeout: CALL_TIMEOUT_MS, bodyTimeout: CALL_TIMEOUT_MS };
+      const answer = await exchange(dispatcher, { ...call, ...waiting }, { signal, onBegin }).catch(
+        (cause: unknown) => {
+          throw new Error(doing, { cause });
+        },
+      );
+      skew = skewBy(answer, { now: clock.now(), skew });
+      if (answer.status !== 200) throw new SqsError(doing, refusalOf(answer));
+      return parsed(answer, doing);
+    },
+  };
+}
+
+/** The SDK reads environment, files, web identity and metadata services, keeps what it got, and renews it in time. */
+function credentialsOfSdk(region: string): () => Promise<SigningCredentials> {
+  const { config } = new SQSClient({ region });
+  return () => config.credentials();
+}
+
+function headersOf(action: string): Readonly<Record<string, string>> {
+  return { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `AmazonSQS.${action}` };
+}
+
+/** An answer whose date is far from ours says how far: the next call is signed for its time. A cached one says nothing. */
+function skewBy({ headers }: Answer, { now, skew }: { readonly now: number; readonly skew: number }): number {
+  const server = typeof headers.date === 'string' && headers.age === undefined ? Date.parse(headers.date) : Number.NaN;
+  return Math.abs(server - (now + skew)) >= SKEW_MS ? server - now : skew;
+}
+
+function refusalOf({ status, text }: Answer): Refusal {
+  const body = refusalBody.safeParse(json(text)).data;
+  const code = body?.__type?.split('#').at(-1) ?? `Http${status}`;
+  return { code, status, detail: body?.message ?? body?.Message ?? '' };
+}
+
+function parsed({ text }: Answer, doing: string): unknown {
+  const value = json(text);
+  if (value === undefined) throw new Error(`${doing}: the answer is no JSON`);
+  return value;
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
