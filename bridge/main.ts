@@ -48,7 +48,7 @@ interface Process {
 async function start(parts: Process): Promise<void> {
   const { config, log, metrics, running, stopping, queueHealth } = parts;
   running.server = await startServer({
-    ...{ ...config.server, metrics, clock },
+    ...{ ...config.server, metrics, clock, log },
     bridge: () => running.bridge,
     readiness: () => readinessOf({ ...running, queue: queueHealth }),
     isLeader: () => running.candidate?.holds() === true,

@@ -81,7 +81,7 @@ export async function bundle(request: BundleRequest): Promise<Bundle> {
     write: false,
     metafile: true,
     logLevel: 'silent',
-    plugins: [freeOfSideEffects('@kubernetes/client-node')],
+    plugins: [freeOfSideEffects('@kubernetes/client-node'), partsOfUndici()],
   }).catch((cause: unknown) => {
     throw new Error(`bundling ${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   });
@@ -133,6 +133,33 @@ function freeOfSideEffects(packageName: string): Plugin {
       onResolve({ filter: /^\.\.?\/.*\.js$/ }, ({ path, importer, resolveDir }) =>
         importer.includes(inside) ? { path: join(resolveDir, path), sideEffects: false } : undefined,
       );
+    },
+  };
+}
+
+/** What is taken of undici; its whole has a cache, mocks, fetch and WebSocket beside them. */
+const UNDICI_PARTS = { Agent: 'dispatcher/agent', ProxyAgent: 'dispatcher/proxy-agent' };
+
+/**
+ * Lets a bundle run undici's dispatchers alone: its index runs all of it, which costs several MB of memory. The Kubernetes
+ * client has a way to call `fetch`, so that the whole is there, and run when somebody goes that way. Another name is an error.
+ */
+function partsOfUndici(): Plugin {
+  const names = Object.entries(UNDICI_PARTS);
+  const contents = [
+    "import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';",
+    "import api from 'undici/lib/api/index.js';",
+    ...names.map(([name, path]) => `import ${name} from 'undici/lib/${path}.js';`),
+    // As its index does.
+    'Object.assign(Dispatcher.prototype, api);',
+    `export { ${names.map(([name]) => name).join(', ')} };`,
+    "export const fetch = (...args) => require('undici/index.js').fetch(...args);",
+  ].join('\n');
+  return {
+    name: 'parts-of-undici',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'parts' }));
+      onLoad({ filter: /^undici$/, namespace: 'parts' }, () => ({ contents, resolveDir: root }));
     },
   };
 }
