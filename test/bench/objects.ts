@@ -100,35 +100,45 @@ async function inFlight<A, B>(items: readonly A[], work: (item: A) => Promise<B>
 
 const STUCK_MS = 60_000;
 
+/** How often a watch may end in a row: a server that is starved of CPU closes them, one that is down does so at once. */
+const REOPENED_MAX = 20;
+
 async function watchFrom(kube: KubeClient, authorization: string, resourceVersion: string): Promise<Watching> {
   const pool = new Pool(kube.url, { connections: 1, connect: { ca: readFileSync(kube.caFile, 'utf8') } });
   const gone = new Map<string, number>();
-  let news = () => {};
-  let ended = false;
   const query = new URLSearchParams({ watch: '1', resourceVersion, timeoutSeconds: '7200' });
-  const { body } = await pool.request({
-    ...{ method: 'GET', path: `${COLLECTION}?${query}`, bodyTimeout: 0 },
-    headers: { authorization, accept: META_ONLY },
-  });
-  const lines = createInterface({ input: body });
-  // What cuts the watch is its own end; it is told by `close`.
-  lines.on('error', () => undefined);
-  lines.on('line', (text) => {
-    // Only the few lines of interest are worth decoding.
-    if (!text.startsWith('{"type":"DELETED"')) return;
-    gone.set(line.parse(JSON.parse(text)).object.metadata.name, performance.now());
-    news();
-  });
-  lines.on('close', () => {
-    ended = true;
-    news();
-  });
+  let news = () => {};
+  let left = REOPENED_MAX;
+  const open = async (): Promise<void> => {
+    const { body } = await pool.request({
+      ...{ method: 'GET', path: `${COLLECTION}?${query}`, bodyTimeout: 0 },
+      headers: { authorization, accept: META_ONLY },
+    });
+    const lines = createInterface({ input: body });
+    // What cuts the watch is its own end; it is told by `close`.
+    lines.on('error', () => undefined);
+    lines.on('line', (text) => {
+      // Only the few lines of interest are worth decoding.
+      if (!text.startsWith('{"type":"DELETED"')) return;
+      const { name } = line.parse(JSON.parse(text)).object.metadata;
+      // Opened again, a watch tells from its beginning on: what is known keeps its time.
+      if (!gone.has(name)) gone.set(name, performance.now());
+      news();
+    });
+    lines.on('close', () => void reopen());
+  };
+  const reopen = async () => {
+    left -= 1;
+    if (left > 0 && !pool.destroyed) await open().catch(reopen);
+    else news();
+  };
+  await open();
   return {
     gone,
     async more(count) {
       const enough = gone.size + count;
       while (gone.size < enough) {
-        if (ended) throw new Error('watching the objects of a benchmark: the watch ended');
+        if (left === 0) throw new Error('watching the objects of a benchmark: the watch ended again and again');
         await changed(
           (wake) => {
             news = wake;

@@ -12,14 +12,23 @@ export const USAGE = `usage: npm run bench -- [options]
                    they take turns in every round, the first one is what the others are compared with
   --flags="..."    flags of Node.js for the bridge of the same place: the nth --flags goes with the nth --bridge
   --scenes LIST    of saturated, paced and drain, those to run, with commas between (all; "" for none)
+  --warm N         deletions that a bridge handles before it is measured (500); its compiler is done after about 5,000
+  --peers          also a controller-runtime controller and one of kopf, in turns with the bridge; the first time they are
+                   built and installed, which needs Go and Python 3.11
   --memory         also memory and start-up with 20,000 and 100,000 live objects and a backlog of 50,000; takes minutes
   --json           one JSON document on standard output instead of tables`;
 
 const SCENES = ['saturated', 'paced', 'drain'];
 
-/** A bridge to be measured. */
+/** Controllers that take the entry off and do nothing else, by the framework that they are written with. */
+export const PEERS = ['controller-runtime', 'kopf'] as const;
+export type PeerName = (typeof PEERS)[number];
+
+/** A bridge to be measured, or a peer. */
 export interface Candidate {
   readonly name: string;
+  /** Not a bridge. */
+  readonly peer?: PeerName;
   /** Path of the bundle; undefined: bundle the tree's own. */
   readonly entry: string | undefined;
   /** Flags of Node.js. */
@@ -32,6 +41,8 @@ export interface BenchOptions {
   readonly rounds: number;
   /** Deletions of the saturated scene and of the drain. */
   readonly deletions: number;
+  /** Deletions that a bridge handles before it is measured. */
+  readonly warm: number;
   readonly pacedSeconds: number;
   readonly scenes: ReadonlySet<string>;
   /** Also the scenes about memory. */
@@ -50,27 +61,37 @@ export function readOptions(args: readonly string[]): BenchOptions {
     options: {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
+      warm: { type: 'string' },
       bridge: { type: 'string', multiple: true, default: [] },
       flags: { type: 'string', multiple: true, default: [] },
       scenes: { type: 'string', default: SCENES.join(',') },
       memory: { type: 'boolean', default: false },
+      peers: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
     },
   });
   const { quick, memory, json, bridge, flags } = values;
-  const rounds = Number(values.rounds ?? (quick ? 1 : 3));
-  if (!Number.isInteger(rounds) || rounds < 1) throw new RangeError(`reading --rounds: ${values.rounds} is no count`);
+  const rounds = countOf('rounds', values.rounds ?? (quick ? '1' : '3'));
+  const warm = countOf('warm', values.warm ?? (quick ? '150' : '500'));
   const entries = Array.from({ length: Math.max(1, bridge.length, flags.length) }, (_, index) => bridge[index]);
-  const candidates = entries.map((entry, index) => {
+  const bridges = entries.map((entry, index): Candidate => {
     const own = (flags[index] ?? '').split(' ').filter((flag) => flag !== '');
     const name = [entry ?? 'this tree', ...own].join(' ');
     return { name, entry: entry === undefined ? undefined : resolve(entry), flags: own };
   });
+  const peers = values.peers ? PEERS.map((peer): Candidate => ({ name: peer, peer, entry: undefined, flags: [] })) : [];
+  const candidates = [...bridges, ...peers];
   const scenes = new Set(values.scenes.split(',').filter((scene) => scene !== ''));
   const unknown = [...scenes].filter((scene) => !SCENES.includes(scene));
   if (unknown.length > 0) throw new RangeError(`reading --scenes: there is no ${unknown.join(', ')}`);
   const sizes = quick
     ? { deletions: 600, pacedSeconds: 4, live: [2_000, 10_000], backlog: 5_000 }
     : { deletions: 2_000, pacedSeconds: 15, live: [20_000, 100_000], backlog: 50_000 };
-  return { candidates, rounds, scenes, memory, json, ...sizes };
+  return { candidates, rounds, warm, scenes, memory, json, ...sizes };
+}
+
+function countOf(option: string, text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new RangeError(`reading --${option}: ${text} is no count`);
+  return count;
 }

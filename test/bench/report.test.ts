@@ -21,12 +21,29 @@ describe('the command line', () => {
     ]);
   });
 
-  it.each([[['--rounds', '0']], [['--rounds', 'many']], [['--scenes', 'saturated,idle']], [['--fast']]])(
-    'refuses %j',
-    (args) => {
-      expect(() => readOptions(args)).toThrow();
-    },
-  );
+  it('measures the peers after the bridges, and no peer unless told', () => {
+    const { candidates } = readOptions(['--peers', '--bridge', '/a.mjs']);
+    expect(candidates.map(({ name, peer }) => [name, peer])).toEqual([
+      ['/a.mjs', undefined],
+      ['controller-runtime', 'controller-runtime'],
+      ['kopf', 'kopf'],
+    ]);
+  });
+
+  it('warms a bridge up with 500 deletions, or with as many as it is told', () => {
+    expect(readOptions([]).warm).toBe(500);
+    expect(readOptions(['--warm', '5000', '--quick']).warm).toBe(5_000);
+  });
+
+  it.each([
+    [['--rounds', '0']],
+    [['--warm', '-1']],
+    [['--rounds', 'many']],
+    [['--scenes', 'saturated,idle']],
+    [['--fast']],
+  ])('refuses %j', (args) => {
+    expect(() => readOptions(args)).toThrow();
+  });
 });
 
 describe('the report', () => {
@@ -53,6 +70,18 @@ describe('the report', () => {
         scenes: { drain: { perSecond: 400, cpuMs: 2, ofFloor: 0.4 }, paced: { perSecond: 50, p50Ms: 9 } },
       },
       { name: 'new', scenes: { drain: { perSecond: 800, cpuMs: 1, ofFloor: 0.8 } } },
+    ]);
+  });
+
+  it('gives every rate also as a share of the rate of the controller-runtime controller, where that was measured', () => {
+    const rounds = new Map([
+      ['own', [{ drain: { perSecond: 300 }, paced: { perSecond: 50 } }]],
+      ['controller-runtime', [{ drain: { perSecond: 400 }, paced: { perSecond: 50 } }]],
+    ]);
+    const { candidates } = reportOf({ floors: [{ perSecond: 1_000 }], rounds });
+    expect(candidates.map(({ scenes }) => scenes)).toEqual([
+      { drain: { perSecond: 300, ofFloor: 0.3, ofPeer: 0.75 }, paced: { perSecond: 50 } },
+      { drain: { perSecond: 400, ofFloor: 0.4 }, paced: { perSecond: 50 } },
     ]);
   });
 

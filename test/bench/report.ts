@@ -3,6 +3,7 @@
  * with the first candidate. Called by run.ts, last.
  */
 import { cpus } from 'node:os';
+import type { PeerName } from './options.ts';
 import type { Figures } from './scenes.ts';
 
 /** What one candidate did in one round, by scene. */
@@ -23,20 +24,31 @@ export interface Report {
   readonly candidates: readonly { readonly name: string; readonly scenes: Readonly<Record<string, Figures>> }[];
 }
 
-/** Medians, with every rate also as a share of the floor's. */
+/** The peer by whose rates those of the bridge are judged. */
+const MEASURE: PeerName = 'controller-runtime';
+
+/** Medians, with every rate also as a share of the floor's, and of the peer's where one was measured. */
 export function reportOf({ floors, rounds }: Measured): Report {
   const floor = mediansOf(floors);
+  const peer = rounds.get(MEASURE) ?? [];
   const candidates = [...rounds].map(([name, own]) => {
     const scenes = [...new Set(own.flatMap((round) => Object.keys(round)))];
     const figures = scenes.map((scene) => {
-      const medians = mediansOf(own.flatMap((round) => (round[scene] === undefined ? [] : [round[scene]])));
-      const ratio = (medians.perSecond ?? 0) / (floor.perSecond ?? 1);
-      return [scene, scene === 'paced' || medians.perSecond === undefined ? medians : { ...medians, ofFloor: ratio }];
+      const medians = mediansOfScene(own, scene);
+      // At a steady pace it is not the controller that decides the rate.
+      if (scene === 'paced' || medians.perSecond === undefined) return [scene, medians];
+      const other = name === MEASURE ? undefined : mediansOfScene(peer, scene).perSecond;
+      const ofPeer = other === undefined ? {} : { ofPeer: medians.perSecond / other };
+      return [scene, { ...medians, ofFloor: medians.perSecond / (floor.perSecond ?? Number.NaN), ...ofPeer }];
     });
     return { name, scenes: Object.fromEntries(figures) };
   });
   const machine = { cores: cpus().length, model: cpus()[0]?.model ?? '', node: process.version };
   return { machine, rounds: floors.length, floor, candidates };
+}
+
+function mediansOfScene(rounds: readonly Round[], scene: string): Figures {
+  return mediansOf(rounds.flatMap(({ [scene]: figures }) => (figures === undefined ? [] : [figures])));
 }
 
 /** The report for people. */

@@ -44,9 +44,8 @@ async function inTurns(standing: Standing): Promise<Measured> {
     }
   }
   if (standing.options.memory) {
-    for (const [name, scenes] of await memoryOf({ ...standing, name: 'm' }, candidates)) {
+    for (const [name, scenes] of await memoryOf({ ...standing, name: 'm' }, candidates, say)) {
       measured.get(name)?.push(scenes);
-      say(`memory, ${name}: ${JSON.stringify(scenes)}`);
     }
   }
   return { floors, rounds: measured };

@@ -3,10 +3,9 @@
  * pace, and the floor, which is the same PATCH by a plain client. Run by run.ts; each gives figures, none judges them.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
 import type { Made, Objects } from './objects.ts';
 import type { BenchOptions, Candidate } from './options.ts';
-import type { Calls, Stage } from './stage.ts';
+import type { Calls, Contender, Stage } from './stage.ts';
 import { cpuMs, memoryMb } from './usage.ts';
 
 /** Names a figure; its unit is part of the name. */
@@ -48,7 +47,7 @@ async function onWarmBridge(setting: Setting, candidate: Candidate): Promise<Rea
   const bridge = await stage.start(candidate);
   await bridge.ready();
   const startMb = memoryMb(bridge.pid).now;
-  const warm = await objects.create(`${name}-warm`, Math.ceil(options.deletions / 4));
+  const warm = await objects.create(`${name}-warm`, options.warm);
   await measured(setting, bridge, { made: warm, act: () => objects.delete(warm) });
   const figures: Record<string, Figures> = {};
   if (options.scenes.has('saturated')) {
@@ -94,7 +93,7 @@ interface Deleting {
 }
 
 /** Deletes and waits until all are gone; figures are per deletion. */
-async function measured({ stage, objects }: Setting, bridge: BridgeProcess, { made, act }: Deleting): Promise<Figures> {
+async function measured({ stage, objects }: Setting, bridge: Contender, { made, act }: Deleting): Promise<Figures> {
   const watching = await objects.watch();
   try {
     const before = { calls: await stage.calls(), cpu: cpuMs(bridge.pid), at: performance.now() };

@@ -6,7 +6,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildBridge } from '../../infra/build.ts';
 import { bundle } from '../../infra/bundle.ts';
-import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
+import type { Role } from '../../infra/local/bridge-process.ts';
 import { startFunctionProcess } from '../../infra/local/function-process.ts';
 import { startBridge } from '../../infra/local/installation.ts';
 import type { KubeClient } from '../../infra/local/kube-client.ts';
@@ -17,6 +17,7 @@ import type { Queues } from '../../infra/local/queues.ts';
 import { startLocalSystem } from '../../infra/local/system.ts';
 import { sumOf } from '../support/metrics-page.ts';
 import type { Candidate } from './options.ts';
+import { startPeer } from './peers.ts';
 
 export const NAMESPACE = 'bench';
 const RULE = 'bench';
@@ -37,11 +38,23 @@ export interface Calls {
   readonly function: number;
 }
 
+/** A bridge that is measured, or a peer. */
+export interface Contender {
+  readonly pid: number;
+  /** The exit code. */
+  readonly exited: Promise<number>;
+  /** Resolves when it works; for a peer, which does not tell, when it runs. */
+  ready(withinMs?: number, as?: Role): Promise<void>;
+  /** How many deletions it has in hand, by its own count; none for a peer. */
+  pending(): Promise<number>;
+  stop(): Promise<void>;
+}
+
 export interface Stage {
   readonly kube: KubeClient;
   readonly queues: Queues;
-  /** A bridge as it is deployed; it may not be ready yet. */
-  start(candidate: Candidate): Promise<BridgeProcess>;
+  /** A bridge as it is deployed, or a peer; it may not be ready yet. */
+  start(candidate: Candidate): Promise<Contender>;
   calls(): Promise<Calls>;
 }
 
@@ -65,8 +78,14 @@ export async function onStage<T>(say: Say, run: (stage: Stage) => Promise<T>): P
   const own = (await buildBridge(join(folder, 'own-bridge'))).bundles[0]?.file;
   return await run({
     ...{ kube, queues: system.queues },
-    async start({ entry = own, flags }) {
+    async start({ peer, entry = own, flags }) {
       const place = await mkdtemp(join(folder, 'candidate-'));
+      if (peer !== undefined) {
+        const kubeconfig = await kube.kubeconfigFor({ token: kube.adminToken, name: peer, namespace: NAMESPACE });
+        const started = await startPeer(peer, { say, kubeconfig, folder: place, entry: ENTRY, labels: LABELS });
+        system.defer(() => started.stop());
+        return started;
+      }
       const options = { kinds: [{ group: '', resource: 'configmaps' }], rules: [rule], logFile: join(place, 'log') };
       const bridge = await startBridge(system, {
         ...options,
@@ -74,7 +93,7 @@ export async function onStage<T>(say: Say, run: (stage: Stage) => Promise<T>): P
         nodeArgs: flags,
       });
       system.defer(() => bridge.stop());
-      return bridge;
+      return { ...bridge, pending: async () => sumOf(await bridge.metrics(), 'finalizer_bridge_pending') };
     },
     calls: async () => {
       const page = String((await kube.request('GET', '/metrics')).body);
