@@ -26,6 +26,8 @@ import { WorkQueue } from './work-queue.ts';
 const CONCURRENCY = 64;
 /** Most places of one rule's deletions, and of all claims: what hangs there leaves room for the others (P10). */
 const RULE_PLACES = 32;
+/** With so many keys that wait or run, requests travel in full batches rather than at once. */
+const BUSY_DEPTH = 10;
 const CLAIM_CONCURRENCY = 16;
 const CLAIM_RULE_PLACES = 8;
 /** Claims that the API server refuses are many, and no hurry. */
@@ -91,7 +93,8 @@ export function assemble(options: BridgeOptions): Parts {
   const isMatched = namespaces.isMatched.bind(namespaces);
   const ruleOf = (name: string, kind: KindRef) => rules.namedFor(name, kind);
   const claims = new Claims({ cluster, lease, metrics, ruleOf, isMatched, add: (key) => claiming.add(key) });
-  const reach = reachOf(options, { pendings, finished, forget: (key) => work.forget(key) });
+  const isBusy = () => work.depth >= BUSY_DEPTH;
+  const reach = reachOf(options, { pendings, finished, forget: (key) => work.forget(key) }, isBusy);
   const laneOf = (key: string) => key.slice(key.indexOf('/') + 1);
   const onFailure = (key: string, error: unknown, failures: number) => noteFailure(reach, { key, error, failures });
   const work = new WorkQueue({
@@ -130,11 +133,15 @@ function straysOf({ rules, lease }: BridgeOptions, reach: Reach, add: (key: stri
 }
 
 /** What acting on a pending deletion needs. */
-function reachOf(options: BridgeOptions, memory: Pick<Reach, 'pendings' | 'finished' | 'forget'>): Reach {
+function reachOf(
+  options: BridgeOptions,
+  memory: Pick<Reach, 'pendings' | 'finished' | 'forget'>,
+  isBusy: () => boolean,
+): Reach {
   const { clock, cluster, lease, metrics, log, rules, clusterId, handlers } = options;
   const onCall: OnCall = ({ entries, failed }) =>
     metrics.queueCalls.inc({ call: 'send', outcome: failed === 0 ? 'ok' : failed === entries ? 'failed' : 'partial' });
-  const outbox = new Outbox({ queue: options.queue, clock, onCall });
+  const outbox = new Outbox({ queue: options.queue, clock, onCall, isBusy });
   const labelOf: Reach['labelOf'] = (name, kind) => rules.labelOf(name, kind);
   return {
     ...{ ...memory, clock, cluster, lease, outbox, clusterId, metrics, log },

@@ -12,8 +12,8 @@ export const BATCH_MAX_BYTES = 250_000;
 const CALLS_IN_FLIGHT = 4;
 /** How long after a batch of several the next one may fill up, in ms; about what a call to SQS takes. */
 export const FILL_MS = 20;
-/** And as long as a call is under way, which a busy machine or queue makes slow. */
-export const FILL_BEHIND_CALL_MS = 50;
+/** The same while so much is in hand that nobody waits for this one. */
+export const FILL_BUSY_MS = 60;
 
 /** `stale`: the lease or the read behind it was too old at the moment of sending; nothing was sent. */
 export type SendOutcome =
@@ -31,6 +31,8 @@ export interface Outgoing {
 
 interface Waiting extends Outgoing {
   readonly bytes: number;
+  /** Monotonic ms. */
+  readonly since: number;
   resolve(outcome: SendOutcome): void;
 }
 
@@ -42,14 +44,16 @@ export interface OutboxOptions {
   readonly queue: Queue;
   readonly clock: Clock;
   readonly onCall: OnCall;
+  /** Whether so many deletions are in hand that more requests are sure to come; never unless told. */
+  isBusy?(): boolean;
 }
 
 /** The requests of one queue. */
 interface Line {
   readonly waiting: Waiting[];
   inFlight: number;
-  /** Monotonic ms of the last batch if it had several entries: behind it the next one waits for more. */
-  severalAt: number | undefined;
+  /** Monotonic ms: until then a batch that is not full waits for more. */
+  fillsUntil: number;
   /** Ends the waiting; set while a batch fills up. */
   cancel: (() => void) | undefined;
 }
@@ -66,10 +70,11 @@ export class Outbox {
   /** Resolves when the queue has confirmed or refused the entry; never rejects. */
   send(outgoing: Outgoing): Promise<SendOutcome> {
     const { queueUrl, body } = outgoing;
-    const line = this.#lines.get(queueUrl) ?? { waiting: [], inFlight: 0, severalAt: undefined, cancel: undefined };
+    const line = this.#lines.get(queueUrl) ?? { waiting: [], inFlight: 0, fillsUntil: 0, cancel: undefined };
     this.#lines.set(queueUrl, line);
+    const since = this.#options.clock.monotonic();
     return new Promise((resolve) => {
-      line.waiting.push({ ...outgoing, mayGo: () => outgoing.mayGo(), bytes: utf8Bytes(body), resolve });
+      line.waiting.push({ ...outgoing, mayGo: () => outgoing.mayGo(), bytes: utf8Bytes(body), since, resolve });
       // Requests that became ready in the same breath travel together.
       const { length } = line.waiting;
       if (length === 1 || length % BATCH_MAX_ENTRIES === 0) queueMicrotask(() => this.#pump(queueUrl, line));
@@ -84,7 +89,7 @@ export class Outbox {
         return goes;
       });
       if (batch.length === 0) continue;
-      line.severalAt = batch.length > 1 ? this.#options.clock.monotonic() : undefined;
+      line.fillsUntil = batch.length > 1 ? this.#options.clock.monotonic() + FILL_MS : 0;
       line.inFlight += 1;
       void this.#call(queueUrl, batch).finally(() => {
         line.inFlight -= 1;
@@ -95,12 +100,14 @@ export class Outbox {
 
   /** Whether what waits is better left to fill up; then it goes when the time is over, or when it is full. */
   #fillsUp(queueUrl: string, line: Line): boolean {
-    const { clock } = this.#options;
+    const { clock, isBusy } = this.#options;
+    const { waiting } = line;
     line.cancel?.();
     line.cancel = undefined;
-    const isFull = countOfBatch(line.waiting) < line.waiting.length || line.waiting.length >= BATCH_MAX_ENTRIES;
-    const most = line.inFlight > 0 ? FILL_BEHIND_CALL_MS : FILL_MS;
-    const left = line.severalAt === undefined ? 0 : line.severalAt + most - clock.monotonic();
+    const isFull = countOfBatch(waiting) < waiting.length || waiting.length >= BATCH_MAX_ENTRIES;
+    const since = isBusy?.() === true ? waiting[0]?.since : undefined;
+    const until = Math.max(since === undefined ? 0 : since + FILL_BUSY_MS, line.fillsUntil);
+    const left = until - clock.monotonic();
     if (isFull || left <= 0) return false;
     line.cancel = clock.after(left, () => {
       line.cancel = undefined;

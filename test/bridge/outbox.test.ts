@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import {
   BATCH_MAX_BYTES,
   BATCH_MAX_ENTRIES,
-  FILL_BEHIND_CALL_MS,
+  FILL_BUSY_MS,
   FILL_MS,
   type OnCall,
   Outbox,
@@ -18,11 +18,11 @@ import { ManualClock, settled } from '../support/manual-clock.ts';
 
 const URL = 'https://queues/s3-bucket';
 
-function bench() {
+function bench(isBusy: () => boolean = () => false) {
   const queue = new FakeQueue();
   const calls: Parameters<OnCall>[0][] = [];
   const clock = new ManualClock();
-  const outbox = new Outbox({ queue, clock, onCall: (call) => void calls.push(call) });
+  const outbox = new Outbox({ queue, clock, isBusy, onCall: (call) => void calls.push(call) });
   const send = (body: string, changes: Partial<Outgoing> = {}) =>
     outbox.send({ queueUrl: URL, body, mayGo: () => true, ...changes });
   return { queue, clock, calls, send };
@@ -122,19 +122,23 @@ describe('a batch', () => {
     expect(queue.calls).toHaveLength(3);
   });
 
-  it('of several whose call is slow is followed by one that fills up meanwhile, and no longer than that', async () => {
-    const { queue, clock, send } = bench();
-    const slow = Promise.withResolvers<readonly []>();
-    queue.sending = () => slow.promise;
-    const sent = [send('a'), send('b')];
+  it('fills up for a moment while very much is in hand, and goes at once when it is full', async () => {
+    let isBusy = true;
+    const { queue, clock, send } = bench(() => isBusy);
+    const sent = [send('a')];
+    await clock.advance(FILL_BUSY_MS - 1);
+    sent.push(send('b'));
     await settled();
-    sent.push(send('c'));
-    await clock.advance(FILL_BEHIND_CALL_MS - 1);
-    expect(queue.calls).toHaveLength(1);
-    sent.push(send('d'));
+    expect(queue.calls).toHaveLength(0);
     await clock.advance(1);
-    expect(queue.calls.map(({ batch }) => batch.length)).toEqual([2, 2]);
-    slow.resolve([]);
+    expect(queue.calls.map(({ batch }) => batch.length)).toEqual([2]);
+    await clock.advance(FILL_MS);
+    sent.push(...Array.from({ length: BATCH_MAX_ENTRIES }, (_, index) => send(`body ${index}`)));
+    await settled();
+    expect(queue.calls.map(({ batch }) => batch.length)).toEqual([2, BATCH_MAX_ENTRIES]);
+    await clock.advance(FILL_MS);
+    isBusy = false;
+    await send('alone');
     await Promise.all(sent);
     expect(clock.due).toEqual([]);
   });
