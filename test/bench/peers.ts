@@ -37,9 +37,10 @@ export async function startPeer(name: PeerName, options: PeerOptions): Promise<C
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
   const { command, args } = await commandOf(name, { ...options, label });
+  const plain = { PATH: process.env.PATH, HOME: folder, PYTHONDONTWRITEBYTECODE: '1' };
   const child = await startSupervised({
     ...{ name, command, args },
-    env: { PATH: process.env.PATH, HOME: folder, KUBECONFIG: kubeconfig, PEER_ENTRY: entry, PEER_LABEL: label },
+    env: { ...plain, KUBECONFIG: kubeconfig, PEER_ENTRY: entry, PEER_LABEL: label },
     cwd: folder,
     logFile: join(folder, 'log'),
   });

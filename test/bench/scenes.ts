@@ -53,7 +53,9 @@ async function onWarmBridge(setting: Setting, candidate: Candidate): Promise<Rea
   if (options.scenes.has('saturated')) {
     const made = await objects.create(`${name}-burst`, options.deletions);
     const burst = await measured(setting, bridge, { made, act: () => objects.delete(made) });
-    figures.saturated = { ...burst, startMb, peakMb: memoryMb(bridge.pid).peak };
+    // A peer does not tell when it has started.
+    const own = candidate.peer === undefined ? { startMb } : {};
+    figures.saturated = { ...burst, ...own, peakMb: memoryMb(bridge.pid).peak };
   }
   if (options.scenes.has('paced')) {
     const made = await objects.create(`${name}-slow`, options.pacedSeconds * PER_SECOND);
