@@ -18,6 +18,7 @@ const WAITING = [
   'leader',
   'rules-withdrawal',
   'strays',
+  'terms',
 ].map((name) => `test/e2e/${name}.test.ts`);
 
 /** End-to-end tests of bridge and functions at work, and under fire. */

@@ -3,8 +3,12 @@
  * main.ts. They are kept for a minute, because the library reads files on every call. After a 401 all is loaded anew (K14):
  * the library itself would go on with the token of a file for another minute.
  */
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node';
 import { Agent, type Dispatcher } from 'undici';
+import { parse } from 'yaml';
+import * as z from 'zod/mini';
 import type { Clock } from './ports.ts';
 
 const KEPT_MS = 60_000;
@@ -41,7 +45,7 @@ export interface Choice {
  */
 export function loadKubeConfig(file: string | undefined, choice: Choice = {}): KubeConfig {
   const place = `loading kubeconfig ${file ?? '(default)'}`;
-  const config = new KubeConfig();
+  const config = new TokenFileConfig();
   try {
     if (file === undefined) config.loadFromDefault();
     else config.loadFromFile(file);
@@ -51,6 +55,30 @@ export function loadKubeConfig(file: string | undefined, choice: Choice = {}): K
   choose(config, choice, place);
   if (config.getCurrentCluster() === null) throw new Error(`${place}: it names no cluster`);
   return config;
+}
+
+const tokenFiles = z.object({
+  users: z._default(
+    z.array(z.object({ name: z.string(), user: z.nullish(z.object({ tokenFile: z.optional(z.string()) })) })),
+    [],
+  ),
+});
+
+/**
+ * The library knows no `tokenFile` of a user: the bridge would come as nobody. As with kubectl the file counts before a token
+ * beside it, and is named from where the kubeconfig is. Of several files in KUBECONFIG only the first can name one.
+ */
+class TokenFileConfig extends KubeConfig {
+  override loadFromFile(file: string, options?: Parameters<KubeConfig['loadFromFile']>[1]): void {
+    super.loadFromFile(file, options);
+    const parsed = tokenFiles.safeParse(parse(readFileSync(file, 'utf8')));
+    const named = new Map((parsed.success ? parsed.data.users : []).map(({ name, user }) => [name, user?.tokenFile]));
+    this.users = this.users.map(({ token, ...user }) => {
+      const tokenFile = named.get(user.name);
+      if (tokenFile === undefined) return { ...user, ...(token === undefined ? {} : { token }) };
+      return { ...user, authProvider: { name: 'tokenFile', config: { tokenFile: resolve(dirname(file), tokenFile) } } };
+    });
+  }
 }
 
 function choose(config: KubeConfig, { context, cluster, user }: Choice, place: string): void {

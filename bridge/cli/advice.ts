@@ -48,6 +48,12 @@ const waits =
   (waitsFor: string): Advising =>
   () => ({ waitsFor, next: [] });
 
+const UNANSWERED: NextStep = {
+  say:
+    "look into the function's log: UnknownSender or UnknownCluster mean that it does not know this bridge, nothing at all that " +
+    "the queue does not feed it; WrongSender in the bridge's log that the bridge does not know the function",
+};
+
 const BY_REASON: Readonly<Record<string, Advising>> = {
   NoRule: (commands) => ({
     waitsFor: 'a rule with the name of the entry',
@@ -98,7 +104,7 @@ const BY_REASON: Readonly<Record<string, Advising>> = {
   WaitingForFinalizers: waits('finalizers of others, see below'),
   DeadlineExceeded: (commands) => ({
     waitsFor: 'a result; the bridge goes on asking although the deadline has passed',
-    next: [{ say: "look into the function's log and its dead-letter queue" }, retry(commands), release(commands)],
+    next: [UNANSWERED, { say: 'and into its dead-letter queue' }, retry(commands), release(commands)],
   }),
   QueueTooSlow: (commands) => ({
     waitsFor: 'a function that takes requests before they expire',
@@ -152,6 +158,14 @@ export function adviceFor(
   const known = Object.hasOwn(BY_REASON, reason) ? BY_REASON[reason] : undefined;
   if (known !== undefined) return known(commands);
   return phase === 'Held' ? refusal(commands) : { waitsFor: 'the function, which said why it is not done', next: [] };
+}
+
+/** Advice on an entry whose request nobody has answered for long. */
+export function adviceOnNoAnswer(commands: Commands): Advice {
+  return {
+    waitsFor: 'the result of the request that was sent; nobody has answered yet',
+    next: [UNANSWERED, retry(commands), release(commands)],
+  };
 }
 
 /** Advice on an entry whose rule's name another kind's rule has: there can be one rule of a name. */

@@ -54,7 +54,7 @@ export const drain = defineCommand({
           .preset('wait'),
       )
       .option('--rule <name...>', 'only these rules; all of them, and entries without a rule, when left out')
-      .addOption(new Option('--timeout <time>', 'how long to wait, such as 20m').argParser(timeoutOf))
+      .addOption(new Option('--timeout <time>', 'how long to wait, such as 20m (default: 15m)').argParser(timeoutOf))
       .option('-y, --yes', 'do not ask')
       .addOption(new Option('--bridge-up', 'a bridge runs, whatever its lease says').conflicts('bridgeGone'))
       .addOption(

@@ -8,13 +8,23 @@ import type { KubeObject } from '../ports.ts';
 import { type Record, readRecordOfAnyRule } from '../record.ts';
 import type { Evaluation } from '../rule.ts';
 import { isApproved, reasonGiven, releaseWord, retryWord, unreadWords } from '../words.ts';
-import { type Advice, adviceFor, adviceOnLive, adviceOnOtherKind, adviceOnSilence, type Commands } from './advice.ts';
+import {
+  type Advice,
+  adviceFor,
+  adviceOnLive,
+  adviceOnNoAnswer,
+  adviceOnOtherKind,
+  adviceOnSilence,
+  type Commands,
+} from './advice.ts';
 import type { RuleSight } from './rule-sight.ts';
 import { beganOf } from './subject.ts';
 import { timeOf } from './times.ts';
 
 /** The bridge has had time to say something: 30 s of quiet, a minute between records, and room. */
 export const SILENT_MS = 120_000;
+/** A function that is well answers sooner, if only with what it waits for. */
+const UNANSWERED_MS = 5 * 60_000;
 
 /** What `explain -o json` says of an entry. Times are RFC 3339, UTC. */
 export interface EntryFacts {
@@ -113,6 +123,8 @@ function advice(
   // A release said after the record was written is what counts next.
   if (record.reason !== 'ReleaseWaiting' && releaseWord(object.metadata, name) !== 'none')
     return adviceFor({ phase: 'Pending', reason: 'ReleaseWaiting' }, commands);
+  const sent = Date.parse(record.firstPublished ?? '');
+  if (record.reason === 'Requested' && now - sent > UNANSWERED_MS) return adviceOnNoAnswer(commands);
   return record.reason === 'NoRule' && sight.kind === 'elsewhere'
     ? adviceOnOtherKind(sight.selects, commands)
     : adviceFor(record, commands);

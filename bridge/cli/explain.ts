@@ -12,6 +12,7 @@ import { type Context, defineCommand, EXIT } from './command.ts';
 import { type EntryFacts, factsOfEntry } from './entry-facts.ts';
 import { type Explained, linesOf } from './explain-lines.ts';
 import { otherFinalizers } from './finalizer-owners.ts';
+import { leaderSeen } from './leader-sight.ts';
 import { print } from './print.ts';
 import { readRule } from './rule-sight.ts';
 import { commandOf, quoted } from './shell.ts';
@@ -86,8 +87,17 @@ async function explainSubject(context: Context, subject: Subject): Promise<Expla
     moreEntries: names.length - entries.length,
     others: [...otherFinalizers(withSpecFinalizers(subject), (finalizer) => ours.has(finalizer))],
     withdrawing: withdrawing && began !== undefined,
-    notes: [...notesOn(subject), ...notes],
+    notes: [...notesOn(subject), ...notes, ...(entries.length === 0 ? [] : await noteOnLeader(context, subject))],
   };
+}
+
+/** Nothing of ours goes on while nobody leads. */
+async function noteOnLeader(context: Context, { object }: Subject): Promise<readonly string[]> {
+  if (object.metadata.deletionTimestamp === undefined) return [];
+  const seen = await leaderSeen(context);
+  if (seen === undefined || seen.leader !== undefined) return [];
+  const since = seen.renewedAt === undefined ? '' : `: the last lease was renewed at ${seen.renewedAt}`;
+  return [`no bridge leads${since}; nothing goes on before one does`];
 }
 
 async function explainEntry(context: Context, subject: Subject, name: string) {

@@ -5,6 +5,7 @@
 import { OPERATOR_KEY } from '../local/queues.ts';
 import { createObjects, giveThings } from './act-create.ts';
 import { kubectlName, ruleOf } from './api.ts';
+import { OWNER_TAG } from './outside.ts';
 import type { Stage } from './stage.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -22,34 +23,57 @@ export async function setOut(stage: Stage, timeline: Timeline): Promise<void> {
 
 /** The commands to try, and where everything is. */
 export function guide(stage: Stage): readonly string[] {
-  const { system, namespace, bridge, ec2Endpoint } = stage;
+  return [
+    '',
+    'In another terminal:',
+    ...[...commandsOnObjects(stage), ...commandsOnParts(stage)].map(([command, remark]) =>
+      remark === undefined ? `  ${command}` : `  ${command.padEnd(56)} # ${remark}`,
+    ),
+    '',
+    'Everything runs until Ctrl-C, which stops it all and leaves nothing behind.',
+  ];
+}
+
+type Tried = readonly (readonly [command: string, remark?: string])[];
+
+function commandsOnObjects(stage: Stage): Tried {
+  const { system, namespace } = stage;
   const cloud = system.cloud();
   const kubectl = `kubectl -n ${namespace}`;
   const [owned, foreign] = [kubectlName(stage, OWNED), kubectlName(stage, FOREIGN)];
   const uid = `$(${kubectl} get ${foreign} -o 'jsonpath={.metadata.uid}')`;
   const word = `release.finalizer-bridge.dev/${ruleOf(stage, FOREIGN)}=${uid}/now`;
-  const tried: readonly (readonly [command: string, remark?: string])[] = [
+  const bucket =
+    stage.things
+      .find(({ object }) => object === FOREIGN)
+      ?.name()
+      .replace('s3://', '') ?? '';
+  const tagging = `s3api put-bucket-tagging --bucket ${bucket} --tagging "TagSet=[{Key=${OWNER_TAG},Value=${uid}}]"`;
+  return [
     [`export KUBECONFIG=${system.kube.kubeconfig}`],
     [`${kubectl} get buckets,virtualmachines`],
     ['kubectl get teardownrules', 'the rules, and how they fare'],
     [`${kubectl} delete ${owned}`, 'its bucket goes, then the object'],
     [`${kubectl} delete --wait=false ${foreign}`, 'is held: nothing proves that its bucket may go'],
     [`${kubectl} describe ${foreign}`, 'says why'],
-    [`${kubectl} annotate ${foreign} ${word}`],
     [`export AWS_ACCESS_KEY_ID=${OPERATOR_KEY} AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=${cloud.region}`],
     [`aws --endpoint-url ${cloud.endpoint} s3 ls`],
+    [`aws --endpoint-url ${cloud.endpoint} ${tagging}`, 'proves that the bucket may go'],
+    [
+      `${kubectl} annotate ${foreign} retry.finalizer-bridge.dev/${ruleOf(stage, FOREIGN)}=${uid}/1`,
+      'so that it is tried again now',
+    ],
+    [`${kubectl} annotate ${foreign} ${word}`, 'or, instead of both: lets the object go, and keeps the bucket'],
+  ];
+}
+
+function commandsOnParts({ system, bridge, ec2Endpoint }: Stage): Tried {
+  return [
     [`aws --endpoint-url ${ec2Endpoint} ec2 describe-instances`],
     [`aws --endpoint-url ${system.queues.endpoint} sqs list-queues`],
     [`curl ${bridge.url}/metrics`, 'what the bridge counts'],
     [`tail -f ${bridge.logFile}`],
-  ];
-  return [
-    '',
-    'In another terminal:',
-    ...tried.map(([command, remark]) =>
-      remark === undefined ? `  ${command}` : `  ${command.padEnd(56)} # ${remark}`,
-    ),
-    '',
-    'Everything runs until Ctrl-C, which stops it all and leaves nothing behind.',
+    [bridge.another, 'a second bridge: it stands by, and leads when the first one is gone'],
+    [`kill ${bridge.pid}`, 'the first one goes; look at the log of the second'],
   ];
 }

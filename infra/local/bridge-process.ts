@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import { stringify } from 'yaml';
 import { z } from 'zod/mini';
+import { commandOf } from '../../bridge/shell-words.ts';
 import { freePorts } from './free-port.ts';
 import { startSupervised } from './supervised.ts';
 
@@ -48,6 +49,8 @@ export interface BridgeProcess {
   readonly url: string;
   /** JSON lines. */
   readonly logFile: string;
+  /** A command line that starts another one beside it, on a port that it finds and tells in its log. */
+  readonly another: string;
   /** The exit code; 128 + n after signal n. */
   readonly exited: Promise<number>;
   signal(signal: NodeJS.Signals): void;
@@ -69,7 +72,8 @@ export async function startBridgeProcess(options: BridgeProcessOptions): Promise
   const { entry = BRIDGE_SOURCE, nodeArgs = [], accessKeyId } = options;
   const folder = await mkdtemp(join(options.folder ?? tmpdir(), 'finalizer-bridge-bridge-'));
   const [port = 0] = await freePorts(1);
-  const config = await writeConfig(folder, { ...options, port });
+  const config = await writeConfig(folder, 'bridge.yaml', { ...options, port });
+  const second = await writeConfig(folder, 'another.yaml', { ...options, port: 0 });
   const bridge = await startSupervised({
     name: 'bridge',
     command: process.execPath,
@@ -86,6 +90,7 @@ export async function startBridgeProcess(options: BridgeProcessOptions): Promise
   return {
     ...{ pid: bridge.pid, url, exited: bridge.exited, signal: bridge.signal },
     logFile: options.logFile ?? join(folder, 'bridge.log'),
+    another: `AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=local ${commandOf(process.execPath, entry, '--config', second)}`,
     async ready(withinMs = READY_WITHIN_MS, role: Role = 'leader') {
       for (const until = Date.now() + withinMs; !(await isReady(url, role)); await wait(POLL_MS)) {
         if (bridge.hasExited()) throw new Error(`starting the bridge:\n${await bridge.logTail()}`);
@@ -111,9 +116,13 @@ async function isReady(url: string, role: Role): Promise<boolean> {
   }
 }
 
-async function writeConfig(folder: string, options: BridgeProcessOptions & { port: number }): Promise<string> {
+async function writeConfig(
+  folder: string,
+  name: string,
+  options: BridgeProcessOptions & { port: number },
+): Promise<string> {
   const { kubeconfig, queues, handlers, deadLetters, rules, listedKinds = [], logLevel = 'info', port } = options;
-  const file = join(folder, 'bridge.yaml');
+  const file = join(folder, name);
   const config = {
     cluster: { name: 'local' },
     kubeconfig,

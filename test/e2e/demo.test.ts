@@ -2,7 +2,10 @@
  * The demo as a person or a script runs it: a process of its own with servers of its own. What it prints is held against
  * what it must have done; afterwards no process and no file of it may be left (DemoProcess.endedCleanly).
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -94,6 +97,28 @@ describe('the demo with --keep', () => {
     s3.destroy();
     expect(list.items.map(({ metadata }) => metadata.name)).toEqual(['legacy', 'photos']);
     expect(Buckets.map(({ Name }) => Name).toSorted()).toEqual(['team-a-legacy', 'team-a-photos']);
+  });
+
+  it('tells how to start a second bridge, which stands by, and how to prove whose a bucket is', async () => {
+    const [another] = z.parse(
+      z.tuple([z.string()]),
+      /AWS_ACCESS_KEY_ID=\S+ AWS_SECRET_ACCESS_KEY=local \S+ \S+ --config \S+/.exec(run().stdout)?.slice(0, 1),
+    );
+    const second = spawn('sh', ['-c', `exec env ${another}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      const lines = createInterface({ input: second.stdout });
+      const first = z.parse(z.object({ port: z.int() }), JSON.parse((await once(lines, 'line')).join('')));
+      await expect
+        .poll(async () => await (await request(`http://127.0.0.1:${first.port}/readyz`)).body.json(), {
+          timeout: 20_000,
+        })
+        .toMatchObject({ ready: true, role: 'standby' });
+    } finally {
+      second.kill('SIGKILL');
+    }
+    expect(run().stdout).toMatch(
+      /put-bucket-tagging --bucket team-a-legacy --tagging "TagSet=\[\{Key=finalizer-bridge/,
+    );
   });
 
   it('uses no colours in a pipe', () => {

@@ -31,6 +31,8 @@ export interface SiteOptions {
   readonly handlers?: readonly string[];
   readonly tripwires?: boolean;
   readonly faults?: boolean;
+  /** Makes the bridge that runs instead of the sources, in the site's folder; resolves to its entry point. */
+  readonly bridgeEntry?: (folder: string) => Promise<string>;
   /** Runs what is shipped, bundled once for this site, instead of the sources. */
   readonly bundled?: boolean;
   /** Seconds until what was received and not deleted comes again; 60 for results, 1,800 for requests unless told. */
@@ -135,6 +137,8 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
   const { namespace, group, manifests } = bucketKind(name);
   await kube.apply(manifests);
   const entries = bundled ? await buildEntries(folder) : undefined;
+  const bridgeEntry = (await options.bridgeEntry?.(folder)) ?? entries?.bridge;
+  const entry = bridgeEntry === undefined ? {} : { entry: bridgeEntry };
   const logFile = join(folder, 'bridge.log');
   const seen: Site = {
     ...(wires === undefined ? queues : behind(queues, wires.sqs.url)),
@@ -157,14 +161,12 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
     startBridge: async (rules = { team: {} }, until = 'ready') => {
       const kinds = [{ group, resource: 'buckets' }];
       const written = Object.entries(rules).map(([rule, spec]) => ruleFor(group, rule, spec));
-      const entry = entries === undefined ? {} : { entry: entries.bridge };
       const common = { kinds, account: name, logLevel: 'debug', logFile, nodeArgs, ...entry };
       const bridge = keep(await startBridge(seen, { ...common, rules: written }));
       if (until === 'ready') await bridge.ready();
       return bridge;
     },
     startBridgeOverApi: async ({ kinds = [], namespaceSelectors = false, listedKinds = [] } = {}) => {
-      const entry = entries === undefined ? {} : { entry: entries.bridge };
       const rights = { kinds: [{ group, resource: 'buckets' }, ...kinds], namespaceSelectors, listedKinds };
       return keep(await startBridge(seen, { ...rights, account: name, logLevel: 'debug', logFile, ...entry }));
     },

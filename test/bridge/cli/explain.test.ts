@@ -51,6 +51,19 @@ describe('an entry', () => {
     ]);
   });
 
+  it('P7: whose request nobody answers for long names the likely reasons, and what to type', async () => {
+    const { scene, line } = await deleting();
+    await scene.clock.advance(2 * MINUTE);
+    expect((await line.run('explain bucket/logs')).out).not.toContain('UnknownSender');
+
+    await scene.clock.advance(5 * MINUTE);
+
+    const { out } = await line.run('explain bucket/logs');
+    expect(out).toMatch(/waits for +the result of the request that was sent; nobody has answered yet/);
+    expect(out).toContain('UnknownSender');
+    expect(commandsIn(out).map((command) => command.split(' ')[0])).toEqual(['retry', 'release']);
+  });
+
   it('is ended by the commands that it names', async () => {
     const { scene, line } = await deleting();
     await scene.answer('logs', { outcome: 'refused', reason: 'NotOwned', message: 'no' });

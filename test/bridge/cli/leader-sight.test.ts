@@ -5,6 +5,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { LEASE_PLACE } from '../../../bridge/leader-state.ts';
 import { ApiError, type Cluster } from '../../../bridge/ports.ts';
+import { ENTRY } from '../../support/bridge-builders.ts';
 import { CommandLine } from '../../support/command-line.ts';
 import { RuleScene } from '../../support/rule-scene.ts';
 
@@ -36,6 +37,21 @@ describe('who leads', () => {
     const { name, namespace } = LEASE_PLACE;
     line.cluster.create({ name, namespace, kind: LEASE_PLACE, spec: { holderIdentity, renewTime } });
   };
+
+  it('is no secret to `explain`: nothing goes on while none does, where something is to go on', async () => {
+    const { line } = await ruled();
+    line.cluster.create({ name: 'logs', finalizers: [ENTRY] });
+    lease(line, 'bridge-1', 2);
+    expect((await line.run('explain bucket/logs')).out).not.toContain('leads');
+    line.cluster.delete('logs');
+    expect((await line.run('explain bucket/logs')).out).not.toContain('leads');
+    await line.clock.advance(10 * MINUTE);
+    expect((await line.run('explain bucket/logs')).out).toMatch(
+      /no bridge leads: the last lease was renewed at \S+; nothing/,
+    );
+    line.cluster.get = refuseLeases(line.cluster.get.bind(line.cluster));
+    expect((await line.run('explain bucket/logs')).out).not.toContain('leads');
+  });
 
   it('is said first, where the lease can be read', async () => {
     const { line } = await ruled();

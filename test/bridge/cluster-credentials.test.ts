@@ -1,0 +1,73 @@
+/*
+ * Kubeconfigs whose user has its token in a file, as a laptop or a Pod of another cluster may have: the library that reads
+ * them does not know of that.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { createCredentials, loadKubeConfig } from '../../bridge/cluster-credentials.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'credentials-'));
+});
+afterEach(async () => await rm(folder, { recursive: true }));
+
+/** Writes a kubeconfig with this user. */
+async function kubeconfig(user: object): Promise<string> {
+  const file = join(folder, 'config');
+  const config = {
+    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'local' },
+    clusters: [{ name: 'local', cluster: { server: 'https://127.0.0.1:1', 'insecure-skip-tls-verify': true } }],
+    users: [
+      { name: 'bridge', user },
+      { name: 'another', user: { token: 'of-another' } },
+    ],
+    contexts: [{ name: 'local', context: { cluster: 'local', user: 'bridge' } }],
+  };
+  await writeFile(file, stringify(config));
+  return file;
+}
+
+const tokenIn = async (file: string, user?: string) => {
+  const { headers } = await createCredentials(() => loadKubeConfig(file, { user }), new ManualClock()).current();
+  return headers.Authorization;
+};
+
+describe("a user's tokenFile", () => {
+  it('is read, from where the kubeconfig is', async () => {
+    await mkdir(join(folder, 'secrets'));
+    await writeFile(join(folder, 'secrets/token'), 'of-file');
+    expect(await tokenIn(await kubeconfig({ tokenFile: 'secrets/token' }))).toBe('Bearer of-file');
+    expect(await tokenIn(await kubeconfig({ tokenFile: join(folder, 'secrets/token') }))).toBe('Bearer of-file');
+  });
+
+  it('counts before a token beside it, and for no other user', async () => {
+    await writeFile(join(folder, 'token'), 'of-file');
+    const file = await kubeconfig({ tokenFile: 'token', token: 'of-user' });
+    expect(await tokenIn(file)).toBe('Bearer of-file');
+    expect(await tokenIn(file, 'another')).toBe('Bearer of-another');
+  });
+
+  it('that is rotated is read again when the token was refused (K14)', async () => {
+    const [file, clock] = [await kubeconfig({ tokenFile: 'token' }), new ManualClock()];
+    await writeFile(join(folder, 'token'), 'first');
+    const source = createCredentials(() => loadKubeConfig(file), clock);
+    const refused = await source.current();
+    await writeFile(join(folder, 'token'), 'second');
+    await clock.advance(2_000);
+    expect((await source.renewed(refused)).headers.Authorization).toBe('Bearer second');
+  });
+
+  it('that cannot be read is a failure, and not nobody', async () => {
+    await expect(tokenIn(await kubeconfig({ tokenFile: 'nowhere' }))).rejects.toThrow('ENOENT');
+  });
+});
+
+it('a kubeconfig without a user, or with a token, is read as before', async () => {
+  expect(await tokenIn(await kubeconfig({ token: 'of-user' }))).toBe('Bearer of-user');
+  expect(await tokenIn(await kubeconfig({}))).toBeUndefined();
+});
