@@ -4,7 +4,9 @@
  * since a field manager is whatever the client calls itself. Called by reconcile.ts before each decision.
  */
 import { managersOf, ownsAnnotation } from './managed-fields.ts';
+import type { Pending } from './pending.ts';
 import type { KubeObject } from './ports.ts';
+import { readRecordOfAnyRule } from './record.ts';
 import type { Run } from './run.ts';
 import { reasonGiven, type SpokenWord, spokenWords } from './words.ts';
 
@@ -22,12 +24,14 @@ export function hearWords({ reach, pending, facts }: Run): void {
   const { rule } = pending;
   for (const spoken of spokenWords(facts.object.metadata, rule)) {
     const { word, said } = spoken;
-    if (pending.heard.has(`${word} ${said}`)) continue;
-    pending.heard.add(`${word} ${said}`);
+    const heard = heardAs(spoken);
+    if (pending.heard.has(heard)) continue;
+    pending.heard.add(heard);
     const [oldest] = pending.heard;
     if (pending.heard.size > HEARD_MAX && oldest !== undefined) pending.heard.delete(oldest);
-    // A retry that was handled before a restart stands in the record; of the others a restart tells once more.
+    // What was told before a restart stands in the record, if one was written since.
     if (word === 'retry' && pending.retryHandled === said) continue;
+    if (readRecordOfAnyRule(facts.object.metadata, rule)?.heard?.includes(heard)) continue;
     reach.metrics.words.inc({ rule: reach.labelOf(rule, pending.kind), word });
     reach.reporter.tell(pending, {
       type: 'Warning',
@@ -36,6 +40,16 @@ export function hearWords({ reach, pending, facts }: Run): void {
       message: `${rule}: ${word} was asked for${signatureOf(facts.object, spoken.key)}${reasonOf(facts.object, spoken, rule)}`,
     });
   }
+}
+
+/** The words on an object that were told of, as its record keeps them; retries it keeps by themselves. */
+export function heardOf({ meta, rule, heard }: Pending): readonly string[] {
+  const others = spokenWords(meta, rule).filter(({ word }) => word !== 'retry');
+  return others.map(heardAs).filter((word) => heard.has(word));
+}
+
+function heardAs({ word, said }: SpokenWord): string {
+  return `${word} ${said}`.trim();
 }
 
 /** Only a release has a reason to give. */

@@ -41,9 +41,13 @@ const recordSchema = z.object({
   retries: z.optional(z.int().check(z.gte(0), z.lte(1_000_000))),
   targets: z.array(knownTarget),
   refused: z.optional(refusedSchema),
+  heard: z.optional(z.array(z.string().check(z.maxLength(16))).check(z.maxLength(4))),
 });
 
-/** The record; times are RFC 3339 UTC. `retry` is the last retry word handled, `retries` how many were. */
+/**
+ * The record; times are RFC 3339 UTC. `retry` is the last retry word handled, `retries` how many were; `heard` are the other words
+ * of a person that were told of.
+ */
 export type Record = Readonly<z.output<typeof recordSchema>>;
 
 /** The annotation of a rule's record. */

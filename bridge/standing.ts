@@ -4,6 +4,7 @@
  * the record is written when a deletion is held or has not been done within half a minute, and at most once a minute,
  * except where a result may only be acknowledged once it is written down (traps V8, V16).
  */
+import { heardOf } from './audit.ts';
 import type { Decision } from './decide.ts';
 import { heldNote } from './event-note.ts';
 import { advance, beganAt, type Pending, type Standing } from './pending.ts';
@@ -145,7 +146,9 @@ function recordDueAt(pending: Pending, { phase }: Standing, now: number): number
 function recordOf({ pending, rule }: Run, standing: Standing, next: number | undefined): Record {
   const { refusal, firstPublished, retryHandled, retries } = pending;
   const { phase, reason, message } = standing;
-  const told = { phase, reason, message, since: new Date(standing.since).toISOString() };
+  const heard = heardOf(pending);
+  const words = heard.length === 0 ? {} : { heard: [...heard] };
+  const told = { phase, reason, message, since: new Date(standing.since).toISOString(), ...words };
   // Without the rule, what an earlier process wrote under it must survive: it may come back.
   if (rule === undefined) {
     return { ...(readRecordOfAnyRule(pending.meta, pending.rule) ?? blank(pending)), ...told };

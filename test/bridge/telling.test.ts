@@ -128,6 +128,30 @@ describe('a word of a person', () => {
     expect(scene.events).not.toContain(reason);
   });
 
+  it.each([
+    ['approve', 'uid-logs', 'ApproveAsked', ['approve']],
+    ['release', 'uid-logs', 'ReleaseAsked', ['release wait']],
+  ])(
+    '%s that was told before another bridge leads is not told of again, where a record was written since',
+    async (word, said, reason, heard) => {
+      const first = await held();
+      first.cluster.annotate('logs', `${word}.finalizer-bridge.dev/${RULE}`, said);
+      await first.clock.advance(60_000);
+      expect(first.record()).toMatchObject({ heard });
+      await first.bridge.stop();
+
+      const second = await Scene.start({ after: first });
+      await second.clock.advance(60_000);
+
+      expect(second.events.filter((told) => told === reason)).toHaveLength(1);
+      expect(await counts(second.metrics.words)).toEqual({});
+      // Another word is another.
+      second.cluster.annotate('logs', `release.finalizer-bridge.dev/${RULE}`, 'uid-logs/now');
+      await settled();
+      expect(second.events.filter((told) => told === 'ReleaseAsked')).toHaveLength(word === 'release' ? 2 : 1);
+    },
+  );
+
   it('that was handled before a restart is not told of again', async () => {
     const first = await held();
     first.cluster.annotate('logs', `retry.finalizer-bridge.dev/${RULE}`, 'uid-logs/1');
