@@ -3,6 +3,7 @@
  * bridge does what a person asks for by it. Real processes of the bundle, people with the least rights; the test plays the
  * function.
  */
+import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { type CliProcesses, cliProcesses, type Person } from '../support/cli-process.ts';
 import { logFailures, startSite, type TestSite } from '../support/site.ts';
@@ -149,12 +150,17 @@ describe.concurrent('an object that is held', () => {
   });
 });
 
-it('starts within half a second', async ({ expect }) => {
-  const times: number[] = [];
+it('starts within half a second, or ten times what Node.js itself takes on a machine that is busy', async ({
+  expect,
+}) => {
+  const [times, floors]: [number[], number[]] = [[], []];
   for (let run = 0; run < 5; run += 1) {
+    const floorBegan = performance.now();
+    expect(spawnSync(process.execPath, ['-e', '0']).status).toBe(0);
+    floors.push(performance.now() - floorBegan);
     const began = performance.now();
     expect((await onCall('--version')).code).toBe(0);
     times.push(performance.now() - began);
   }
-  expect(Math.min(...times)).toBeLessThan(500);
+  expect(Math.min(...times)).toBeLessThan(Math.max(500, 10 * Math.min(...floors)));
 });
