@@ -20,6 +20,8 @@ export interface KubeOptions {
   readonly env?: Environment;
   /** Keeps keys and etcd's data at stop; a private temporary folder, removed at stop, unless told. */
   readonly dataDir?: string;
+  /** The API server behaves as one of this minor version does, `1.35`; as what it is unless told. */
+  readonly emulatedVersion?: string;
   /** Ends the wait for the servers. */
   readonly signal?: AbortSignal;
 }
@@ -113,7 +115,10 @@ function startApiServer({ binaries, files, ports, options }: Launch): Promise<Su
   return startSupervised({
     name: 'kube-apiserver',
     command: binaries.apiServer,
-    args: apiServerArguments(files, ports),
+    args: [
+      ...apiServerArguments(files, ports),
+      ...(options.emulatedVersion === undefined ? [] : [`--emulated-version=${options.emulatedVersion}`]),
+    ],
     env: options.env ?? process.env,
     logFile: join(files.folder, 'kube-apiserver.log'),
   });
