@@ -24,6 +24,7 @@ export {
   refused,
   type TeardownContext,
 } from './handler.ts';
+export { notFoundYet } from './not-found-yet.ts';
 export {
   isStrong,
   judgeAge,
