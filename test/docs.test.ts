@@ -58,6 +58,7 @@ it.each([
   'README.md',
   'CONTRIBUTING.md',
   'docs/benchmarks.md',
+  'docs/deploy.md',
   'docs/releases.md',
   'docs/promises.md',
   'docs/leaving.md',

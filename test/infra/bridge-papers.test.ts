@@ -5,6 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { Ajv } from 'ajv';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -13,7 +14,7 @@ import { registry } from '../../functions/registry.ts';
 import { bridgePolicy, chartValues, irsaTrust, podIdentityTrust } from '../../infra/functions/bridge-papers.ts';
 import { loadService } from '../../infra/functions/service.ts';
 import { bridgeSide, readOutputs } from '../../infra/functions/stack-outputs.ts';
-import { clusterOf, valuesOf } from '../../infra/stack.ts';
+import { clusterOf, requireCredentials, valuesOf } from '../../infra/stack.ts';
 import { stackOptions } from '../../infra/stack-options.ts';
 import { PRODUCTION, STAGING, twoClusters } from '../support/packaged-service.ts';
 import { root } from '../support/tracked-files.ts';
@@ -171,6 +172,16 @@ describe('the command line about the stack', () => {
 
   it('never works with the values of the example', () => {
     expect(() => valuesOf({ deployed: {}, serviceDir: folder })).toThrow('the file does not exist');
+  });
+
+  it('says how to give AWS credentials where none are found', async () => {
+    const credentials = async () => {
+      throw new Error('Could not load credentials from any providers');
+    };
+    const none = new SQSClient({ region: 'eu-west-1', credentials });
+    await expect(requireCredentials(none)).rejects.toThrow(/none were found \(Could not load .*\); set AWS_PROFILE/);
+    const some = new SQSClient({ region: 'eu-west-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
+    await expect(requireCredentials(some)).resolves.toBeUndefined();
   });
 
   it('knows its options and no others', () => {
