@@ -8,10 +8,12 @@ import { deleteOne } from './deletion.ts';
 import { loadMutant, type Mutation } from './mutant.ts';
 import { mutations } from './mutations.ts';
 import { leadingMutations } from './mutations-leading.ts';
+import { messageMutations } from './mutations-messages.ts';
 import { watchingMutations } from './mutations-watching.ts';
 import { sweepSingles } from './sweep.ts';
 import type { Trap } from './trap.ts';
 import { leadingTraps } from './traps-leading.ts';
+import { messageTraps } from './traps-messages.ts';
 import { overtakingTraps } from './traps-overtaking.ts';
 import { targetTraps } from './traps-targets.ts';
 import { watchingTraps } from './traps-watching.ts';
@@ -37,7 +39,15 @@ const basics: readonly Trap[] = [
     },
   },
 ];
-const scenarios = [...basics, ...overtakingTraps, ...targetTraps, ...watchingTraps, ...leadingTraps, ...fieldCases];
+const scenarios = [
+  ...basics,
+  ...overtakingTraps,
+  ...targetTraps,
+  ...watchingTraps,
+  ...leadingTraps,
+  ...messageTraps,
+  ...fieldCases,
+];
 
 /** What the first trap finds broken in a mutant that finds anything. */
 async function breakage(mutation: Omit<Mutation, 'caughtBy'>, traps: readonly Trap[]): Promise<readonly string[]> {
@@ -54,7 +64,7 @@ async function breakage(mutation: Omit<Mutation, 'caughtBy'>, traps: readonly Tr
 }
 
 describe('the simulation', () => {
-  it.each([...mutations, ...watchingMutations, ...leadingMutations])(
+  it.each([...mutations, ...watchingMutations, ...leadingMutations, ...messageMutations])(
     'catches a product that $what ($caughtBy)',
     { timeout: 60_000 },
     async (mutation) => {

@@ -9,15 +9,8 @@ export const fleetMutations: readonly Mutation[] = [
   {
     what: 'forgets the budget on a restart',
     file: 'bridge/brake.ts',
-    from: 'const blocks = readBlocks(statusOf(object).budget,',
-    to: 'const blocks = readBlocks(this.#blocks.has(uid) ? statusOf(object).budget : undefined,',
-    caughtBy: 'P5',
-  },
-  {
-    what: 'lets tokens of a budget live on after their block counts no more',
-    file: 'bridge/publishing.ts',
-    from: 'return pending.tokenLapsesAt === undefined || reach.clock.monotonic() >= pending.tokenLapsesAt;',
-    to: 'return pending.tokenLapsesAt === undefined;',
+    from: 'readBlocks(statusOf(object).budget, this.#met',
+    to: 'readBlocks(this.#blocks.has(uid) ? statusOf(object).budget : undefined, this.#met',
     caughtBy: 'P5',
   },
   {
@@ -26,13 +19,6 @@ export const fleetMutations: readonly Mutation[] = [
     from: 'export const SETTLE_MS = 60_000;',
     to: 'export const SETTLE_MS = 0;',
     caughtBy: 'P9',
-  },
-  {
-    what: 'lets a release overtake a request',
-    file: 'bridge/decide.ts',
-    from: "if (see.release === 'now' || !mayStillRun(see, now))",
-    to: "if (see.release !== 'none')",
-    caughtBy: 'P2',
   },
   {
     what: 'frees what was refused',
@@ -56,13 +42,6 @@ export const fleetMutations: readonly Mutation[] = [
     caughtBy: 'P5',
   },
   {
-    what: 'believes any sender of a request',
-    file: 'functions/guards.ts',
-    from: "if (!isSender(senderId, cluster.sender)) return { verdict: 'ignore', reason: 'UnknownSender' };",
-    to: '',
-    caughtBy: 'P2',
-  },
-  {
     what: 'keeps what is over in memory',
     file: 'bridge/removal.ts',
     from: 'reach.pendings.delete(pending.key);',
@@ -75,26 +54,5 @@ export const fleetMutations: readonly Mutation[] = [
     from: 'const readAt = reach.clock.monotonic();',
     to: 'const readAt = reach.clock.monotonic(); await getOf(reach, pending);',
     caughtBy: 'P8',
-  },
-  {
-    what: 'deletes what is to be kept',
-    file: 'functions/ownership.ts',
-    from: 'if (tags.has(KEEP_TAG)) return',
-    to: "if (tags.has('')) return",
-    caughtBy: 'P2',
-  },
-  {
-    what: 'forgets targets that were requested and never confirmed',
-    file: 'bridge/decide.ts',
-    from: 'return see.seen.some(isOpen) ? undefined : gone;',
-    to: 'return isOpen === undefined ? undefined : gone;',
-    caughtBy: 'P1',
-  },
-  {
-    what: 'never looks again at what nobody answered',
-    file: 'bridge/work-queue.ts',
-    from: 'if (wakeAt !== undefined) this.addAt(key, wakeAt);',
-    to: '',
-    caughtBy: 'P4',
   },
 ];

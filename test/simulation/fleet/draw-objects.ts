@@ -1,6 +1,6 @@
 /*
  * Draws one object of a world: which kind, what stands for it outside, when it comes and goes, and what people do about it.
- * Called by draw.ts. Most are ordinary; strange ones are one in ten, or nobody would notice what they do to the others.
+ * Called by draw.ts. Most are ordinary; strange ones are one in four, or nobody would notice what they do to the others.
  */
 import { seededRandom } from '../clock.ts';
 import { Dice } from './dice.ts';
@@ -16,7 +16,7 @@ import {
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
-const STRANGE = 0.1;
+const STRANGE = 0.25;
 
 /** What an object is drawn from. */
 export interface ObjectDraw {
@@ -70,7 +70,7 @@ function drawDoings(
   rules: readonly RulePlan[],
 ): ObjectPlan['doings'] {
   const doings = hasWords ? DOINGS : HARMLESS;
-  return Array.from({ length: dice.below(4) }, () => ({
+  return Array.from({ length: dice.below(5) }, () => ({
     at: deletedAt + dice.pick(1, 50, 3_000, 180_000, 1_800_000) * dice.roll(),
     doing: doings[dice.below(doings.length)] ?? 'touch',
     rule: rules[dice.below(rules.length)]?.name ?? 'machines',

@@ -7,7 +7,7 @@ import { rulePath } from '../../../bridge/teardown-rules.ts';
 import type { FleetProduct } from './fleet-bridges.ts';
 import { FleetWorld } from './fleet-world.ts';
 import { checkBooks, checkClaims, checkCosts, checkSettled } from './ledger-end.ts';
-import { scheduleObject } from './object-acts.ts';
+import { createObject, scheduleObject } from './object-acts.ts';
 import { FLEET_KINDS, type FleetPlan } from './plan.ts';
 import { Trace } from './trace.ts';
 import { happen, mendRules, type WorldActs } from './world-acts.ts';
@@ -20,6 +20,9 @@ const BEGIN_MS = 45 * SECOND;
 /** Longer than a day, so that what was refused has been asked for again. */
 const PATIENCE_MS = 30 * HOUR;
 const QUIET_MS = 3 * MINUTE;
+/** Objects that are created while all rules are being withdrawn. */
+const LATECOMERS = 4;
+const LATECOMERS_EVERY_MS = 7 * SECOND;
 
 /** What became of a world. */
 export interface FleetOutcome {
@@ -95,10 +98,14 @@ function releaseHeld({ ledger, server }: FleetWorld): void {
   }
 }
 
-/** P9: every rule goes, and nobody carries an entry any more. */
+/** P9: every rule goes, and nobody carries an entry any more; K25: whoever comes while they go is freed of it as well. */
 async function withdrawAll(world: FleetWorld): Promise<void> {
-  const { ledger, server, plan } = world;
+  const { ledger, server, site, plan, time } = world;
   for (const { name } of plan.rules) server.delete(rulePath(name), 'author');
+  plan.objects.slice(0, LATECOMERS).forEach((object, index) => {
+    const late = { ...object, index: plan.objects.length + index, things: [], doings: [], isRetained: false };
+    time.after((index + 1) * LATECOMERS_EVERY_MS, () => createObject({ ledger, site }, late));
+  });
   const areGone = () => plan.rules.every(({ name }) => server.get(rulePath(name)) === undefined);
   if (!(await world.run(HOUR, areGone))) {
     const left = plan.rules.filter(({ name }) => server.get(rulePath(name)) !== undefined);

@@ -34,7 +34,8 @@ export function pathOf(plan: ObjectPlan): ObjectPath {
   return { ...FLEET_KINDS[kind], ...(namespace === undefined ? {} : { namespace }), name: nameOf(plan) };
 }
 
-function createObject({ ledger, site }: ObjectActs, plan: ObjectPlan): void {
+/** Creates an object and what it stands for, unless nothing can be created where it would be. */
+export function createObject({ ledger, site }: ObjectActs, plan: ObjectPlan): void {
   const { kind, labels, things, isRetained } = plan;
   const named = things.filter(({ isNamed }) => isNamed);
   const status = Object.fromEntries(named.map(({ rule }) => [fieldOf(ledger, rule), thingOf(ledger, plan, rule)]));
