@@ -6,9 +6,7 @@
 import { DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import type { Outcome } from '../../bridge/contract.ts';
 import { CallFailed } from '../calls.ts';
-import type { Allow } from '../config.ts';
-import { type AwsClientInput, type Conditions, defineHandler, gone, pending, refused } from '../handler.ts';
-import { arnPartition } from '../places.ts';
+import { type AwsClientInput, defineHandler, gone, pending, refused } from '../handler.ts';
 import { pause } from '../ports.ts';
 import { abortUploads } from './s3-bucket/abort-uploads.ts';
 import { detachAccessPoints, refuseAccessPoints } from './s3-bucket/access-points.ts';
@@ -18,6 +16,7 @@ import { allowWrites, denyWrites } from './s3-bucket/deny-writes.ts';
 import { s3Errors } from './s3-bucket/errors.ts';
 import { ensureMarked, find, open, refuseForeign } from './s3-bucket/find.ts';
 import { explainDenied, findLocks } from './s3-bucket/locks.ts';
+import { permissions } from './s3-bucket/permissions.ts';
 import { type Context, optionsSchema, targetSchema } from './s3-bucket/settings.ts';
 
 /** How often a bucket that fills up again is emptied in one run, and how long is waited in between: longer each time. */
@@ -36,68 +35,12 @@ export const s3Bucket = defineHandler({
   crossAccount: true,
   limits: { batchSize: 1, memoryMb: 512, maximumConcurrency: 10 },
   dangerous: ['retentionBypass', 'detachAccessPoints'],
-  permissions: [
-    {
-      actions: [
-        's3:GetBucketTagging',
-        's3:GetBucketVersioning',
-        's3:GetBucketObjectLockConfiguration',
-        's3:GetBucketPolicy',
-        's3:ListBucketVersions',
-        's3:ListBucketMultipartUploads',
-        's3:PutBucketPolicy',
-        's3:DeleteBucketPolicy',
-        's3:TagResource',
-        's3:DeleteBucket',
-      ],
-      resources: (allow) => bucketArns(allow, ''),
-      condition: ownedBy,
-    },
-    {
-      actions: [
-        's3:DeleteObject',
-        's3:DeleteObjectVersion',
-        's3:AbortMultipartUpload',
-        's3:GetObjectRetention',
-        's3:GetObjectLegalHold',
-      ],
-      resources: (allow) => bucketArns(allow, '/*'),
-      condition: ownedBy,
-    },
-    // IAM scopes neither of them: the age of a bucket, and what is attached to it.
-    { actions: ['s3:ListAllMyBuckets', 's3:ListAccessPoints'], resources: () => ['*'] },
-    {
-      actions: ['s3:BypassGovernanceRetention'],
-      resources: (allow) => (allow.options?.includes('retentionBypass') ? bucketArns(allow, '/*') : []),
-      condition: ownedBy,
-    },
-    {
-      actions: ['s3:DeleteAccessPoint'],
-      resources: (allow) => (allow.options?.includes('detachAccessPoints') ? accessPointArns(allow) : []),
-    },
-  ],
+  permissions,
   identity: ({ bucket, account, region }) => ({ names: [bucket], place: { account, region } }),
   service: 's3',
   connect: (input: AwsClientInput) => new S3Client({ ...input, forcePathStyle: input.endpoint !== undefined }),
   teardown,
 });
-
-/** Names of buckets are global. A bucket that does not exist has no account, and has to be found absent, not denied. */
-function ownedBy({ accounts }: Allow): Conditions {
-  return { StringEqualsIfExists: { 'aws:ResourceAccount': accounts } };
-}
-
-function bucketArns({ names, regions }: Allow, suffix: string): readonly string[] {
-  const partitions = [...new Set(regions.map(arnPartition))];
-  return partitions.flatMap((partition) => names.map((name) => `arn:${partition}:s3:::${name}${suffix}`));
-}
-
-/** Access points have names of their own, whatever the bucket's. */
-function accessPointArns({ accounts, regions }: Allow): readonly string[] {
-  return regions.flatMap((region) =>
-    accounts.map((account) => `arn:${arnPartition(region)}:s3:${region}:${account}:accesspoint/*`),
-  );
-}
 
 async function teardown(context: Context): Promise<Outcome> {
   const state: { bucket?: Bucket } = {};

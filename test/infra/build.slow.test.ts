@@ -127,6 +127,13 @@ describe('the functions', () => {
     }
   });
 
+  it('leave out of s3-bucket what only its role is made of', () => {
+    const text = filesOf(made).get('s3-bucket/index.mjs');
+    const actions = registry.find(({ name }) => name === 's3-bucket')?.permissions.flatMap((one) => one.actions);
+    expect(actions).toContain('s3:ListAllMyBuckets');
+    expect(text).not.toContain('s3:ListAllMyBuckets');
+  });
+
   it('start with a configuration, each as a handler', () => {
     for (const bundle of made.bundles) expect(coldStartOf(bundle, 1).initMs).toBeGreaterThan(0);
   });
