@@ -12,7 +12,15 @@ import { z } from 'zod/mini';
 import { loadConfig } from '../../bridge/config.ts';
 import { findKubeconform } from '../../infra/local/kubeconform.ts';
 import { monitoringKinds } from '../../infra/local/monitoring-kinds.ts';
-import { type Helm, MINIMAL, manifestOf, manifestsOf, type Rendered, startHelm } from '../support/chart.ts';
+import {
+  CHART_FOLDER,
+  type Helm,
+  MINIMAL,
+  manifestOf,
+  manifestsOf,
+  type Rendered,
+  startHelm,
+} from '../support/chart.ts';
 import { VALUE_SETS } from '../support/chart-values.ts';
 import { dryRuns, type Tried } from '../support/dry-run.ts';
 import { sharedKube } from '../support/e2e.ts';
@@ -102,6 +110,20 @@ describe.each(Object.keys(VALUE_SETS))('the chart, %s', (name) => {
 
   it('gives a configuration that the bridge takes', async () => {
     expect(await configured(name)).toMatchObject({ ok: true });
+  });
+});
+
+describe('the package of the chart', () => {
+  it('holds the chart and nothing else', async () => {
+    const { code, out } = await helm.run('package', CHART_FOLDER, '--destination', folder);
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('.tgz') });
+    const [, archive = ''] = /saved it to: (\S+\.tgz)/.exec(out) ?? [];
+
+    const packed = (await output('tar', ['-tzf', archive])).trim().split('\n');
+
+    const top = new Set(packed.map((path) => path.split('/').slice(1, 2).join('')));
+    const known = ['Chart.yaml', 'README.md', 'files', 'templates', 'values.schema.json', 'values.yaml'];
+    expect([...top].sort()).toEqual(known);
   });
 });
 

@@ -2,7 +2,11 @@
  * The sets of values that the chart is tried with: the least, everything, and the corners between. Used by the tests of what it
  * renders; every new value belongs into `everything`.
  */
-import { MINIMAL, type Values } from './chart.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod/mini';
+import { CHART_FOLDER, MINIMAL, type Values } from './chart.ts';
 
 const HANDLERS = {
   's3-bucket': {
@@ -81,10 +85,17 @@ const everything: Values = {
   },
 };
 
+/** What the chart's README tells people to begin with. */
+function ofReadme(): Values {
+  const [, block = ''] = /```yaml\n([\s\S]*?)```/.exec(readFileSync(join(CHART_FOLDER, 'README.md'), 'utf8')) ?? [];
+  return z.parse(z.record(z.string(), z.unknown()), parse(block));
+}
+
 /** By name. */
 export const VALUE_SETS: Readonly<Record<string, Values>> = {
   'the least': MINIMAL,
   usual,
+  'as its README says': ofReadme(),
   everything,
   'with bounds on the network and no addresses': { ...usual, networkPolicy: { enabled: true } },
   'without what can be left out': {
