@@ -12,6 +12,7 @@ import { TallyReporter } from './infra/tally-reporter.ts';
 /** End-to-end tests that mostly wait: for the minutes of a withdrawal, for leases, for the half minute before a label. */
 const WAITING = [
   'admission-condition',
+  'chart-install',
   'drain',
   'drain-orders',
   'guard-life',
