@@ -5,16 +5,7 @@
 import * as z from 'zod/mini';
 import { prepare } from './cel/object.ts';
 import { type Compiled, compile } from './cel.ts';
-import {
-  canonicalJson,
-  handlerName,
-  identifier,
-  optionsSchema,
-  ruleName,
-  tagKey,
-  targetKey,
-  utf8Bytes,
-} from './contract.ts';
+import { canonicalJson, handlerName, identifier, ruleName, tagKey, targetKey, utf8Bytes } from './contract.ts';
 import { formatDuration, parseDuration } from './duration.ts';
 import { labelSelector } from './label-selector.ts';
 import {
@@ -155,7 +146,8 @@ const ownership = z
     }),
   );
 
-const options = optionsSchema.check(
+// A file may say what JSON cannot.
+const options = z.record(z.string(), z.json()).check(
   z.refine((value) => utf8Bytes(canonicalJson(value)) <= OPTIONS_MAX_BYTES, {
     error: `larger than ${OPTIONS_MAX_BYTES} bytes`,
   }),

@@ -66,13 +66,7 @@ describe('what has lapsed unused of a block', () => {
     await bench.granted(1);
     expect(bench.sizes).toEqual([1, 2]);
     await bench.clock.advance(TOKEN_LIVES_MS);
-    const patch = bench.cluster.patch.bind(bench.cluster);
-    bench.cluster.patch = async (...call) => {
-      await patch(...call);
-      throw new ApiError('patching', 0);
-    };
-    await expect(bench.brakes.take(bench.rule)).rejects.toThrow('no answer');
-    bench.cluster.patch = patch;
+    await expect(bench.takeUnanswered()).rejects.toThrow('no answer');
     expect(bench.sizes).toEqual([1, 1, 2]);
     bench.brakes = bench.process();
     expect(await bench.granted(100)).toBe(16);

@@ -37,6 +37,7 @@ const record: fc.Arbitrary<Record> = fc
       next: time,
       retry: fc.string(),
       retries: fc.nat(1_000_000),
+      heard: fc.array(fc.string({ maxLength: 16 }), { maxLength: 4 }),
       targets: fc.array(fc.record({ target: digest, rule: digest, requested: fc.boolean(), started: fc.boolean() }), {
         maxLength: 3,
       }),
@@ -113,6 +114,19 @@ describe('a record', () => {
     ['a time that is none', JSON.stringify({ ...plain, since: 'yesterday' })],
   ])('that is %s says nothing', (_what, text) => {
     expect(readRecord(metaOf({ annotations: { [KEY]: text } }), rule)).toBeUndefined();
+  });
+
+  it.each([
+    ['as many words as there are', ['release wait', 'approve', 'a', 'b'], true],
+    ['the longest that a word may be', ['x'.repeat(16)], true],
+    ['more words than there are', ['a', 'b', 'c', 'd', 'e'], false],
+    ['a longer one', ['x'.repeat(17)], false],
+  ])('is none of ours where it says to have heard %s: %s', (_what, heard, isOurs) => {
+    const written = { uid: 'uid-logs', ruleUid: 'rule-uid', phase: 'Held', reason: 'NotOwned', message: 'no' };
+    const text = JSON.stringify({ ...written, since: '2026-01-01T00:00:00Z', targets: [], heard });
+    expect(readRecord(metaOf({ uid: 'uid-logs', annotations: { [KEY]: text } }), rule)?.heard).toEqual(
+      isOurs ? heard : undefined,
+    );
   });
 
   it('that somebody scribbled on never breaks reading', () => {

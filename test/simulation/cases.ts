@@ -17,6 +17,7 @@ import {
   MINUTE,
   RESOURCE,
   retarget,
+  uidOf,
 } from './deletion.ts';
 import { ACCOUNT, CLUSTER_UID, REGION } from './function-host.ts';
 import { ENTRY, hasOurEntry, ON_DELETE, OWNER_TAG, RELEASE, RULE, RULE_UID, recordOn } from './installation.ts';
@@ -25,7 +26,6 @@ import { expectIn, type Trap, trap } from './trap.ts';
 import type { World } from './world.ts';
 
 const STRANGER = 'AROASTRANGER:somebody';
-const uidOf = (world: World) => world.server.get(MACHINE)?.metadata.uid ?? '';
 const isGone = (world: World) => world.server.get(MACHINE) === undefined;
 
 interface HeldState {

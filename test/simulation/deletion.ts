@@ -76,6 +76,11 @@ export async function deleteAndPublish(world: World, requests = 1): Promise<void
   await world.run(HOUR, () => sent >= requests);
 }
 
+/** The machine's uid; empty when it is gone. */
+export function uidOf(world: World): string {
+  return world.server.get(MACHINE)?.metadata.uid ?? '';
+}
+
 /** A person's or a controller's edit of the machine's annotations. */
 export function annotate(world: World, annotations: Readonly<Record<string, string>>): void {
   world.server.update(MACHINE, 'person', (object) => ({

@@ -14,6 +14,20 @@ export const watchingMutations: readonly Mutation[] = [
     caughtBy: 'K10',
   },
   {
+    what: 'watches again before it is asked to',
+    file: 'bridge/watch.ts',
+    from: 'Math.min(end.retryAfter ?? 0, RETRY_AFTER_MAX_MS)',
+    to: '0',
+    caughtBy: 'K13',
+  },
+  {
+    what: 'tries again before it is asked to',
+    file: 'bridge/work-queue.ts',
+    from: 'Math.min(error.retryAfter ?? 0, RETRY_AFTER_MAX_MS)',
+    to: '0',
+    caughtBy: 'K13',
+  },
+  {
     what: 'forgets what is over as soon as the watch has shown it',
     file: 'bridge/pending.ts',
     from: 'this.#echoes.add(key);',

@@ -13,6 +13,7 @@ import {
   MACHINE,
   MINUTE,
   RESOURCE,
+  uidOf,
 } from './deletion.ts';
 import { hasOurEntry, isHeld, ON_DELETE, OWNER_TAG, RELEASE, recordOn } from './installation.ts';
 import type { Fault } from './process.ts';
@@ -94,7 +95,6 @@ describe('one deletion with faults', () => {
 });
 
 describe('others at work', () => {
-  const uidOf = (world: World) => world.server.get(MACHINE)?.metadata.uid ?? '';
   it.each([
     { who: 'another controller that takes its own entry off (K1, K2)', act: takeForeignOff },
     { who: 'a release', act: (world: World) => annotate(world, { [RELEASE]: uidOf(world) }) },

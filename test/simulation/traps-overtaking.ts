@@ -2,14 +2,13 @@
  * Traps about time: who may still be running when an entry comes off without a teardown, or on an old answer.
  * Ids are those of the protocol's list of traps. Run by traps.test.ts and mutants.slow.test.ts.
  */
-import { annotate, deleteAndPublish, finish, HOUR, MACHINE, MINUTE, RESOURCE, retarget } from './deletion.ts';
+import { annotate, deleteAndPublish, finish, HOUR, MACHINE, MINUTE, RESOURCE, retarget, uidOf } from './deletion.ts';
 import { hasOurEntry, ON_DELETE, OWNER_TAG, RELEASE, ruleText } from './installation.ts';
 import type { SimulatedProcess } from './process.ts';
 import { expectIn, type Trap, trap } from './trap.ts';
 import type { World } from './world.ts';
 import type { BridgeStart } from './world-options.ts';
 
-const uidOf = (world: World) => world.server.get(MACHINE)?.metadata.uid ?? '';
 const release = (world: World) => annotate(world, { [RELEASE]: uidOf(world) });
 const retain = (world: World) => annotate(world, { [ON_DELETE]: 'Retain' });
 

@@ -13,6 +13,7 @@ import {
   MINUTE,
   RESOURCE,
   retarget,
+  uidOf,
 } from './deletion.ts';
 import { hasOurEntry, OWNER_TAG, RECORD, RELEASE, RETRY, RULE_UID, recordOn, ruleText } from './installation.ts';
 import { CRASHES, sweepSingles } from './sweep.ts';
@@ -20,7 +21,6 @@ import { expectIn, type Trap, trap } from './trap.ts';
 import type { World } from './world.ts';
 
 const OTHER = 'vm-other';
-const uidOf = (world: World) => world.server.get(MACHINE)?.metadata.uid ?? '';
 const reasonOf = (world: World) => recordOn(world.server.get(MACHINE))?.reason;
 
 /** Another resource of the same owner, and the object now points at it. */

@@ -23,6 +23,9 @@ export type WatchFaults = () => WatchFault | undefined;
 
 export const WATCH_FAULTS = ['cut', 'end', 'silent', 'garbled', 'expired', 'busy', 'failed', 'echo'] as const;
 
+/** How long a watch that is refused is told to wait, in ms. */
+export const BUSY_MS = 5_000;
+
 /** Longest that a watch of bad weather lives, in ms. */
 const LIVES_MAX_MS = 3 * 60_000;
 
@@ -47,7 +50,7 @@ export function endOf(kind: WatchFault['kind'], doing: string): ApiError | 'end'
     case 'expired':
       return new ApiError(doing, 410);
     case 'busy':
-      return new ApiError(doing, 429, { retryAfter: 5_000 });
+      return new ApiError(doing, 429, { retryAfter: BUSY_MS });
     case 'failed':
       return new ApiError(doing, 500);
     case 'silent':

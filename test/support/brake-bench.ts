@@ -4,6 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { Brakes } from '../../bridge/brake.ts';
+import { ApiError } from '../../bridge/ports.ts';
 import type { Rule } from '../../bridge/rule.ts';
 import { ruleFromObject } from '../../bridge/rules.ts';
 import { statusOf, TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
@@ -51,6 +52,20 @@ export class BrakeBench {
     let granted = 0;
     for (let turn = 0; turn < times; turn += 1) if ((await this.brakes.take(rule)).ok) granted += 1;
     return granted;
+  }
+
+  /** Takes a token by a write whose answer is lost; throws as that does. */
+  async takeUnanswered(): Promise<void> {
+    const patch = this.cluster.patch.bind(this.cluster);
+    this.cluster.patch = async (...call) => {
+      await patch(...call);
+      throw new ApiError('patching', 0);
+    };
+    try {
+      await this.brakes.take(this.rule);
+    } finally {
+      this.cluster.patch = patch;
+    }
   }
 
   /** The sizes of the blocks that are written down. */
