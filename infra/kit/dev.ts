@@ -2,8 +2,8 @@
  * `finalizer-bridge dev`: the first run of a handler. Its function, bundled as it is deployed, gets one request from queues on
  * this machine, and what becomes of it is told step by step. Called by the command line; dev/ has the parts.
  */
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
@@ -20,6 +20,9 @@ import type { DevOptions, DevReport } from './dev-report.ts';
 import { KitError } from './error.ts';
 import { asModule, importAll } from './modules.ts';
 import { loadRegistry } from './registry.ts';
+
+/** The exit code of a shell for SIGINT. */
+const INTERRUPTED = 130;
 
 const outsideShape = z.object({
   endpoint: z.string(),
@@ -38,7 +41,7 @@ export async function runDev(options: DevOptions): Promise<DevReport> {
   const reach = reachOf({ ...options, endpoint: outside ?? options.endpoint });
   const configuration = configurationFor(options, { handlers: registry.handlers, handler, asked });
   const temporary = await mkdtemp(join(tmpdir(), 'finalizer-bridge-dev-'));
-  stack.defer(() => rm(temporary, { recursive: true, force: true }));
+  stack.use(removedWhenDone(temporary));
   const entry = await bundleFunction(registry, handler.name, join(temporary, 'functions'));
   say(heading(handler, asked, reach));
   const steps: Step[] = [];
@@ -53,6 +56,22 @@ export async function runDev(options: DevOptions): Promise<DevReport> {
   return {
     ...{ handler: handler.name, requestId: asked.request.id, ...answered },
     steps: steps.map(({ at, what, text }) => ({ ms: Math.max(0, at - from), what, text })),
+  };
+}
+
+/** A folder that goes at the end, also when a person interrupts the run; the processes end with this one. */
+function removedWhenDone(folder: string): Disposable {
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const interrupted = () => process.exit(INTERRUPTED);
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  process.once('exit', remove);
+  for (const signal of signals) process.once(signal, interrupted);
+  return {
+    [Symbol.dispose]: () => {
+      process.off('exit', remove);
+      for (const signal of signals) process.off(signal, interrupted);
+      remove();
+    },
   };
 }
 

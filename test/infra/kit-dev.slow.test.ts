@@ -99,6 +99,42 @@ describe('by accident', () => {
   });
 });
 
+describe('on the word of a person', () => {
+  /** The server as somebody else's process, named by the values as the real one would be. */
+  const SCRIPT = `
+    node serve.ts > endpoint & server=$!
+    while ! test -s endpoint; do sleep 0.1; done
+    sed -i.bak "s|https://dns.example.com|$(cat endpoint)|" functions.values.yml
+    finalizer-bridge dev --real-aws; code=$?
+    kill $server; exit $code`;
+  const keys = { AWS_ACCESS_KEY_ID: 'AKIDMINE', AWS_SECRET_ACCESS_KEY: 'mine', AWS_SESSION_TOKEN: 'session' };
+
+  it('the function reaches what its values name, with the credentials of the person', async () => {
+    const real = await made('real');
+    writeFileSync(
+      join(real, 'serve.ts'),
+      `import { start } from './dev/dns-server.ts';\nconsole.log((await start()).endpoint);`,
+    );
+    const file = join(real, 'handlers/dns-record.ts');
+    const told = `console.log(['my keys', process.env.AWS_ACCESS_KEY_ID, process.env.AWS_SESSION_TOKEN].join(' '));`;
+    writeFileSync(file, readFileSync(file, 'utf8').replace('  const headers =', `${told}\n  const headers =`));
+    const { code, out, err } = kit.run(real, '/bin/sh', ['-c', SCRIPT], keys);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(/^dns-record 0\.1\.0: .* at REAL AWS\n/);
+    expect(out).toMatch(/log {7}my keys AKIDMINE session\n[\s\S]*gone {6}deleted/);
+  });
+
+  it('nothing is started where there are no credentials', () => {
+    const nowhere = {
+      AWS_EC2_METADATA_DISABLED: 'true',
+      AWS_CONFIG_FILE: '/dev/null',
+      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    };
+    const { code, err } = kit.run(folder, 'finalizer-bridge', ['dev', '--real-aws'], nowhere);
+    expect([code, err]).toEqual([1, expect.stringMatching(/^error: --real-aws: .*credentials/i)]);
+  });
+});
+
 describe('what is missing', () => {
   it('is named with a command that mends it: the queues', async () => {
     const without = await made('without', ['fauxqs']);

@@ -142,7 +142,8 @@ async function answerOf(options: SessionOptions, { bridge, resultsUrl, started }
     const steps = lines.slice(read).flatMap((line) => stepOf(line, Date.now()) ?? []);
     read = lines.length;
     hasFailed ||= steps.some(({ what }) => what === 'failed');
-    for (const step of steps) onStep(step);
+    // The function and what runs it write to one file each in its own time.
+    for (const step of steps.toSorted((left, right) => left.at - right.at)) onStep(step);
   };
   let last: Answered | undefined;
   while (performance.now() < until && !hasFailed) {

@@ -35,7 +35,7 @@ const shapes = {
     },
   }),
   answering: z.object({ outcome: z.string(), durationMs: z.number(), copies: z.number() }),
-  blocked: z.object({ blocked: z.string() }),
+  blocked: z.object({ time, blocked: z.string() }),
   said: z.looseObject({ time, level, message: z.string() }),
 };
 /** Fields of every line, which a person knows already. */
@@ -66,7 +66,7 @@ export function stepOf(line: string, now: number): Step | undefined {
   const blocked = shapes.blocked.safeParse(json).data;
   if (blocked)
     return {
-      at: now,
+      at: Date.parse(blocked.time),
       what: 'blocked',
       text: `${blocked.blocked}: this run reaches this machine and the named endpoint only`,
     };

@@ -38,7 +38,7 @@ Object.defineProperty(Socket.prototype, 'connect', {
     const to = destinationOf(args);
     if ('host' in to && isOpen(to.host)) return Reflect.apply(connect, this, args);
     const place = 'host' in to ? to.host : to.path;
-    console.error(JSON.stringify({ blocked: place }));
+    console.error(JSON.stringify({ time: new Date().toISOString(), blocked: place }));
     const message = `reaching ${place}: a first run reaches this machine and the named endpoint only`;
     process.nextTick(() => this.destroy(Object.assign(new Error(message), { code: 'BlockedByDev' })));
     return this;
