@@ -3,8 +3,8 @@
  * Called by build.ts for the bridge, the command line and each function, and by kit/ for the functions of other projects.
  * Equal sources give equal bytes, wherever the tree lies.
  */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, extname, join, relative } from 'node:path';
 import type { BuildOptions, OutputFile, Plugin } from 'esbuild';
 import { loadEsbuild } from './kit/tools.ts';
 
@@ -81,7 +81,7 @@ export async function bundle(request: BundleRequest): Promise<Bundle> {
     write: false,
     metafile: true,
     logLevel: 'silent',
-    plugins: [freeOfSideEffects('@kubernetes/client-node'), partsOfUndici(), withoutPermissions],
+    plugins: [freeOfSideEffects('@kubernetes/client-node'), withoutPermissions, ...(folder === root ? own() : [])],
   }).catch((cause: unknown) => {
     throw new Error(`bundling ${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   });
@@ -151,6 +151,9 @@ function freeOfSideEffects(packageName: string): Plugin {
   };
 }
 
+/** For this project's own bundles only: what other projects import, and how, is not known here. */
+const own = (): readonly Plugin[] => [partsOfUndici(), plainText()];
+
 /** What is taken of undici; its whole has a cache, mocks, fetch and WebSocket beside them. */
 const UNDICI_PARTS = { Agent: 'dispatcher/agent', ProxyAgent: 'dispatcher/proxy-agent' };
 
@@ -174,6 +177,24 @@ function partsOfUndici(): Plugin {
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'parts' }));
       onLoad({ filter: /^undici$/, namespace: 'parts' }, () => ({ contents, resolveDir: root }));
+    },
+  };
+}
+
+/** Files with other characters than ASCII in regular expressions, where esbuild leaves them as they are. */
+const WITH_OTHER_TEXT = /[/\\](bridge[/\\]duration\.ts|cel-js[/\\]lib[/\\]functions\.js)$/;
+
+/** Escapes what is not ASCII: V8 keeps the text of a module with two bytes a character if one of them needs it. */
+function plainText(): Plugin {
+  const escaped = (text: string) =>
+    text.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return {
+    name: 'plain-text',
+    setup({ onLoad }) {
+      onLoad({ filter: WITH_OTHER_TEXT }, async ({ path }) => ({
+        contents: escaped(await readFile(path, 'utf8')),
+        loader: extname(path) === '.ts' ? 'ts' : 'js',
+      }));
     },
   };
 }

@@ -59,6 +59,12 @@ describe('the bridge', () => {
     expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringMatching(/^Unknown option .*\nusage: /s)]);
   });
 
+  it('is ASCII: one other character would double what its text takes in memory', () => {
+    const text = readFileSync(made.bundles[0]?.file ?? '', 'utf8');
+    const at = text.search(/[\u0080-\uffff]/);
+    expect(at < 0 ? '' : text.slice(Math.max(0, at - 80), at + 20)).toBe('');
+  });
+
   it('leaves out the APIs of the Kubernetes client that it does not use', () => {
     const text = filesOf(made).get('main.mjs');
     expect(['KUBECONFIG', '/apis/autoscaling/v2'].map((word) => text?.includes(word))).toEqual([true, false]);
