@@ -57,8 +57,8 @@ export function spokenWords(meta: ObjectMeta, rule: string): readonly SpokenWord
   return spoken;
 }
 
-/** Longest reason that is repeated; anybody could write a whole book there. */
-const REASON_MAX = 256;
+/** Longest reason that is taken and repeated, in characters; anybody could write a whole book there. */
+export const REASON_MAX = 256;
 
 /** Why a person has spoken, in their own words; undefined when they did not say. */
 export function reasonGiven(meta: ObjectMeta, rule: string): string | undefined {

@@ -6,7 +6,7 @@
 import * as z from 'zod/mini';
 import type { Target } from '../contract.ts';
 import { othersRunsEnd } from '../observe.ts';
-import { REASON_PREFIX, RELEASE_PREFIX } from '../words.ts';
+import { REASON_MAX, REASON_PREFIX, RELEASE_PREFIX } from '../words.ts';
 import { type Context, defineCommand, EXIT, Failure, misused } from './command.ts';
 import { print } from './print.ts';
 import { type RuleSight, readRule } from './rule-sight.ts';
@@ -27,7 +27,6 @@ import { timeOf } from './times.ts';
 
 /** How much of a uid is asked for. */
 const ASKED_CHARACTERS = 6;
-const REASON_MAX = 256;
 /** One that starts later has to assume that a request was sent until then (trap V1). */
 const CONDITIONS = 'if it runs until then; sooner where it knows that nothing was sent';
 

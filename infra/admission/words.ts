@@ -5,7 +5,7 @@
  */
 import { RECORD_PREFIX } from '../../bridge/record.ts';
 import { RULE_GROUP, RULE_RESOURCE } from '../../bridge/rule-facts.ts';
-import { APPROVE_PREFIX, REASON_PREFIX, RELEASE_PREFIX, RETRY_PREFIX } from '../../bridge/words.ts';
+import { APPROVE_PREFIX, REASON_MAX, REASON_PREFIX, RELEASE_PREFIX, RETRY_PREFIX } from '../../bridge/words.ts';
 import type { NamedExpression } from './expressions.ts';
 
 /** A validation as policies list them; `because` is CEL for what a person reads. */
@@ -16,6 +16,8 @@ export interface Validation {
 
 /** The verb of who may write records in the bridge's place. Nobody is given it; administrators have it by `*`. */
 export const RECORD_VERB = 'record';
+/** Longest annotation that gives a reason: a uid, a slash and the reason. */
+const REASON_WORD_MAX = 36 + 1 + REASON_MAX;
 /** The verbs on a TeardownRule that allow a person's words. */
 export const WORD_VERBS = ['release', 'approve', 'retry'] as const;
 
@@ -133,6 +135,10 @@ export function validations(bridge: string): readonly Validation[] {
     {
       expression: `${isBridge} ||\n${mayOn(records, RECORD_VERB)}`,
       because: lacking(records, RECORD_VERB, act),
+    },
+    {
+      expression: `variables.touched.all(k, !${begins(REASON_PREFIX)} || size(variables.after[?k].orValue('')) <= ${REASON_WORD_MAX})`,
+      because: `'a reason has at most ${REASON_MAX} characters after the uid'`,
     },
     ...WORD_VERBS.map((verb) => ({
       expression: mayOn(LISTS[verb], verb),

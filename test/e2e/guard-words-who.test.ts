@@ -109,6 +109,18 @@ describe('several words at once', () => {
     expect(refused).toEqual({ status: 403, said: expect.stringContaining('or of 2 rules at a time') });
   });
 
+  it('with a reason that is a book are refused, as the object would have no room for what the bridge records', async () => {
+    const user = await scene.user('novelist', { verbs: ['release'], names: ['a'] });
+    const because = (length: number) => ({
+      annotations: { ...all('release', ['a']), ...all('reason', ['a'], `${thing.uid}/${'x'.repeat(length)}`) },
+    });
+    expect(await tries(user, because(256))).toEqual(TAKEN);
+    expect(await tries(user, because(257))).toEqual({
+      status: 403,
+      said: expect.stringContaining('a reason has at most 256 characters'),
+    });
+  });
+
   it('are refused when one of them is', async () => {
     const user = await scene.user('one-of', { verbs: ['release', 'retry'], names: ['a'] });
     expect(await tries(user, released('a', 'b'))).toEqual(REFUSED);
