@@ -32,7 +32,7 @@ function written() {
   const write = (line: string) => {
     lines.push(line);
   };
-  const log = createLog({ level: 'debug', now: () => NOW, write, fields: { handler: 'thing' } });
+  const log = createLog({ level: 'info', now: () => NOW, write, fields: { handler: 'thing' } });
   return { log, read: () => lines.map((line) => JSON.parse(line)) };
 }
 
