@@ -8,6 +8,7 @@ import type { Dispatcher } from 'undici';
 import { type Answer, type Call, decoded, type Http, isObjectMissing, refusal } from './cluster-http.ts';
 import { isServed } from './cluster-kinds.ts';
 import { cutToBytes, eventName, NOTE_MAX_BYTES } from './event-note.ts';
+import { patchBody } from './patch-body.ts';
 import {
   ApiError,
   type Clock,
@@ -75,7 +76,7 @@ async function patchObject(
     path: `${apiPath(path)}${subresource === undefined ? '' : `/${subresource}`}?fieldManager=${fieldManager}`,
     accept: META_ONLY,
     contentType: 'application/json-patch+json',
-    body: JSON.stringify(operations),
+    body: patchBody(operations),
     doing: `patching ${describe(path)}`,
   };
   const answer = await http.ask(call);
