@@ -89,7 +89,7 @@ const announcement = z.object({ endpoint: z.string() });
 /** Starts the queues as a process of their own, for benchmarks that count CPU by process, and for tests that kill it. */
 export async function startQueuesProcess(
   options: QueuesOptions & { readonly env?: Environment; readonly folder?: string },
-): Promise<Queues> {
+): Promise<Queues & { readonly exited: Promise<number> }> {
   const { env = process.env, folder: parent = tmpdir(), ...queues } = options;
   const folder = await mkdtemp(join(parent, 'finalizer-bridge-queues-'));
   const configuration = join(folder, 'queues.json');
@@ -108,7 +108,7 @@ export async function startQueuesProcess(
   };
   try {
     const { endpoint } = z.parse(announcement, JSON.parse(await child.firstLine));
-    return { ...connectQueues(endpoint), pid: child.pid, stop };
+    return { ...connectQueues(endpoint), pid: child.pid, exited: child.exited, stop };
   } catch (cause) {
     const said = await child.logTail();
     await stop();
