@@ -188,6 +188,9 @@ describe('the chart', () => {
     expect(await buckets.read('stuck')).toBeDefined();
     // What drains may do is there only while it drains.
     expect((await left()).filter((path) => /drain/.test(path) && !/jobs/.test(path))).toEqual([]);
+    // Helm takes the release for one that is going; its own word brings it back.
+    const kept = await on.helm.run('rollback', RELEASE, '2', '--namespace', NAMESPACE);
+    expect(kept).toMatchObject({ code: 0, out: expect.stringContaining('Rollback was a success') });
   });
 
   it('P9 K20 is uninstalled once a person has given that up, and leaves the API server clean', {
