@@ -80,14 +80,14 @@ function wordsGuard(kinds: readonly InjectedKind[], { bridge }: GuardOptions): G
       "removed by who has that verb on the TeardownRule, and the bridge's records by the bridge. What does not name the " +
       'uid of the object says nothing, and is let be.',
     resourceRules: kinds.map((kind) => written(kind, ['CREATE', 'UPDATE'])),
-    matchConditions: words.matchConditions,
+    matchConditions: words.matchConditions(userOf(bridge)),
     variables: words.variables,
-    validations: words.validations(userOf(bridge)),
+    validations: words.validations,
   };
 }
 
 function limitsGuard(kinds: readonly InjectedKind[], options: GuardOptions): Guard {
-  const { drain } = options;
+  const { bridge, drain } = options;
   return {
     name: 'limits',
     description:
@@ -100,7 +100,7 @@ function limitsGuard(kinds: readonly InjectedKind[], options: GuardOptions): Gua
     ],
     matchConditions: limits.matchConditions(accountsOf(options)),
     variables: [],
-    validations: limits.validations(drain === undefined ? undefined : userOf(drain)),
+    validations: limits.validations(userOf(bridge), drain === undefined ? undefined : userOf(drain)),
   };
 }
 

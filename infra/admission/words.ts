@@ -21,10 +21,17 @@ const REASON_WORD_MAX = 36 + 1 + REASON_MAX;
 /** The verbs on a TeardownRule that allow a person's words. */
 export const WORD_VERBS = ['release', 'approve', 'retry'] as const;
 
-/** The domains of our annotations: what stands before the slash. */
+/** What stands before the slash of an annotation. */
+const domainOf = (prefix: string) => prefix.slice(0, -1);
+/** The domains of our annotations. */
 export const ANNOTATION_DOMAINS = [RECORD_PREFIX, RELEASE_PREFIX, REASON_PREFIX, APPROVE_PREFIX, RETRY_PREFIX].map(
-  (prefix) => prefix.slice(0, -1),
+  domainOf,
 );
+/** Those that the bridge and its drain write. */
+export const DOMAINS_OF = {
+  bridge: [RECORD_PREFIX].map(domainOf),
+  drain: [RELEASE_PREFIX, REASON_PREFIX].map(domainOf),
+} as const;
 
 /** A list of texts in CEL. */
 export const listOf = (texts: readonly string[]) => `[${texts.map((text) => `'${text}'`).join(', ')}]`;
@@ -58,19 +65,29 @@ export function lacking(rules: string, verb: string, act: string): string {
   return `${of} + (size(${rules}) > ${CHECKS_MAX} ? ', or of ${CHECKS_MAX} rules at a time' : '')`;
 }
 
+const annotationsOf = (object: string) => `${object}.?metadata.?annotations.orValue({})`;
+const [was, is] = [annotationsOf('oldObject'), annotationsOf('object')];
+const mayHoldOurs = (annotations: string) => `${annotations}.exists(k, k.contains('.${RULE_GROUP}/'))`;
+
 /**
- * The cheap test: on most writes no annotation changes. A new object has a uid that nobody can have named; where there is no
- * old object otherwise, somebody writes through a subresource, as by a Binding, whose annotations go on to the Pod.
+ * The cheap test: on most writes no annotation changes, and most objects have none of ours. A new object has a uid that
+ * nobody can have named; where there is no old object otherwise, somebody writes through a subresource, as by a Binding,
+ * whose annotations go on to the Pod. What the bridge may write is the business of the policy `limits`.
  */
-export const matchConditions: readonly NamedExpression[] = [
-  {
-    name: 'annotations-change',
-    expression: [
-      "oldObject == null ? request.?subResource.orValue('') != '' :",
-      '  object.?metadata.?annotations != oldObject.?metadata.?annotations',
-    ].join('\n'),
-  },
-];
+export function matchConditions(bridge: string): readonly NamedExpression[] {
+  return [
+    {
+      name: 'our-annotations-change',
+      expression: [
+        `request.userInfo.username != '${bridge}' && (`,
+        "oldObject == null ? request.?subResource.orValue('') != '' :",
+        `  ${was} != ${is} &&`,
+        `  (size(${was}) > ${ANNOTATIONS_MAX} || size(${is}) > ${ANNOTATIONS_MAX} ||`,
+        `  ${mayHoldOurs(is)} || ${mayHoldOurs(was)}))`,
+      ].join('\n'),
+    },
+  ];
+}
 
 const isOurs = `k.split('/')[0] in ${listOf(ANNOTATION_DOMAINS)}`;
 /** In JSON a character of the uid can be written as an escape. */
@@ -81,8 +98,8 @@ const begins = (prefix: string) => `k.startsWith('${prefix}')`;
 const rulesOf = (condition: string) => `variables.touched.filter(k, ${condition}).map(k, k.split('/')[1])`;
 
 export const variables: readonly NamedExpression[] = [
-  { name: 'before', expression: 'oldObject == null ? {} : oldObject.?metadata.?annotations.orValue({})' },
-  { name: 'after', expression: 'object.?metadata.?annotations.orValue({})' },
+  { name: 'before', expression: `oldObject == null ? {} : ${was}` },
+  { name: 'after', expression: is },
   // Empty where the object is not known, so that everything names it.
   { name: 'uid', expression: "oldObject == null ? '' : oldObject.metadata.uid" },
   {
@@ -122,27 +139,18 @@ const crowded =
 
 const LISTS = { release: 'variables.releases', approve: 'variables.approvals', retry: 'variables.retries' } as const;
 
-/** The validations; `bridge` is the user name of the bridge. */
-export function validations(bridge: string): readonly Validation[] {
-  const records = 'variables.records';
-  const act = `to write or remove what the bridge records in ${RECORD_PREFIX}*`;
-  const isBridge = `request.userInfo.username == '${bridge}'`;
-  return [
-    {
-      expression: `!variables.crowded || ${isBridge} ||\n${asked}.check('${RECORD_VERB}').allowed()`,
-      because: crowded,
-    },
-    {
-      expression: `${isBridge} ||\n${mayOn(records, RECORD_VERB)}`,
-      because: lacking(records, RECORD_VERB, act),
-    },
-    {
-      expression: `variables.touched.all(k, !${begins(REASON_PREFIX)} || size(variables.after[?k].orValue('')) <= ${REASON_WORD_MAX})`,
-      because: `'a reason has at most ${REASON_MAX} characters after the uid'`,
-    },
-    ...WORD_VERBS.map((verb) => ({
-      expression: mayOn(LISTS[verb], verb),
-      because: lacking(LISTS[verb], verb, `to ${verb}, or to take that back,`),
-    })),
-  ];
-}
+const RECORDS = 'variables.records';
+const recording = `to write or remove what the bridge records in ${RECORD_PREFIX}*`;
+
+export const validations: readonly Validation[] = [
+  { expression: `!variables.crowded ||\n${asked}.check('${RECORD_VERB}').allowed()`, because: crowded },
+  { expression: mayOn(RECORDS, RECORD_VERB), because: lacking(RECORDS, RECORD_VERB, recording) },
+  {
+    expression: `variables.touched.all(k, !${begins(REASON_PREFIX)} || size(variables.after[?k].orValue('')) <= ${REASON_WORD_MAX})`,
+    because: `'a reason has at most ${REASON_MAX} characters after the uid'`,
+  },
+  ...WORD_VERBS.map((verb) => ({
+    expression: mayOn(LISTS[verb], verb),
+    because: lacking(LISTS[verb], verb, `to ${verb}, or to take that back,`),
+  })),
+];

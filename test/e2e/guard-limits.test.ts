@@ -75,14 +75,24 @@ describe('the bridge', () => {
     ['a label', { metadata: { labels: { a: 'c' } } }, 'no labels'],
     ['all labels away', { metadata: { labels: null } }, 'no labels'],
     ['our label on an object', { metadata: { labels: { 'finalizer-bridge.dev/injects': 'x' } } }, 'no labels'],
-    ['an annotation of others', { metadata: { annotations: { 'example.com/a': '2' } } }, 'no annotations of others'],
-    ['a new annotation', { metadata: { annotations: { 'example.com/b': '2' } } }, 'no annotations of others'],
+    [
+      'an annotation of others',
+      { metadata: { annotations: { 'example.com/a': '2' } } },
+      'no annotations but its records',
+    ],
+    ['a new annotation', { metadata: { annotations: { 'example.com/b': '2' } } }, 'no annotations but its records'],
     [
       'an annotation like ours',
       { metadata: { annotations: { 'x.finalizer-bridge.dev/a': '2' } } },
-      'no annotations of others',
+      'no annotations but its records',
     ],
-    ['annotations away', { metadata: { annotations: null } }, 'no annotations of others'],
+    [
+      'a word',
+      { metadata: { annotations: { 'release.finalizer-bridge.dev/a': '2' } } },
+      'no annotations but its records',
+    ],
+    ['a generated name', { metadata: { generateName: 'a-' } }, 'nothing of metadata'],
+    ['annotations away', { metadata: { annotations: null } }, 'no annotations but its records'],
     ['finalizers of others away', { metadata: { finalizers: [entry] } }, 'no finalizers of others'],
     ['all finalizers away', { metadata: { finalizers: null } }, 'no finalizers of others'],
     ['their order', { metadata: { finalizers: ['example.com/y', 'example.com/x', entry] } }, 'no finalizers of others'],
@@ -165,6 +175,18 @@ describe('the bridge', () => {
     }
   });
 
+  it('leaves words to the drain, and the drain records to the bridge', async () => {
+    const value = (word: string) => ({ annotations: { [`${word}.finalizer-bridge.dev/a`]: thing.uid } });
+    for (const word of ['release', 'reason']) {
+      expect(await drain.merge(thing, value(word), '?dryRun=All')).toEqual(TAKEN);
+      expect(await bridge.merge(thing, value(word), '?dryRun=All')).toEqual(refused('no annotations but its records'));
+    }
+    for (const word of ['status', 'approve', 'retry']) {
+      expect(await drain.merge(thing, value(word), '?dryRun=All')).toEqual(refused('the drain none but its releases'));
+    }
+    expect(await bridge.merge(thing, value('status'), '?dryRun=All')).toEqual(TAKEN);
+  });
+
   it('touches nothing of a rule but our finalizer and our label', async () => {
     const marked = markRule((await scene.read(rule)).metadata, 'abc') ?? [];
     expect(await bridge.json(rule, marked)).toEqual(TAKEN);
@@ -188,43 +210,5 @@ describe('the bridge', () => {
     const as = userWith(kube, 'administrator as the bridge', { as: bridge.name });
     expect(await as.merge(thing, { labels: { a: 'c' } })).toEqual(refused('no labels'));
     expect(await other.merge(thing, { labels: { a: 'c' } }, '?dryRun=All')).toEqual(TAKEN);
-  });
-});
-
-describe('an object that others change while the bridge writes', () => {
-  it('K29 is refused with the words of the policy, so that the bridge can say why', async () => {
-    const spec = {
-      failurePolicy: 'Fail',
-      reinvocationPolicy: 'Never',
-      matchConstraints: {
-        resourceRules: [
-          { apiGroups: [scene.widgets.group], apiVersions: ['*'], resources: ['widgets'], operations: ['UPDATE'] },
-        ],
-      },
-      mutations: [
-        {
-          patchType: 'ApplyConfiguration',
-          applyConfiguration: {
-            expression: `Object{metadata: Object.metadata{annotations: {"example.com/writer": request.userInfo.username}}}`,
-          },
-        },
-      ],
-    };
-    const name = `${SITE}-last-writer`;
-    const apiVersion = 'admissionregistration.k8s.io/v1';
-    await kube.apply([
-      { apiVersion, kind: 'MutatingAdmissionPolicy', metadata: { name }, spec },
-      { apiVersion, kind: 'MutatingAdmissionPolicyBinding', metadata: { name }, spec: { policyName: name } },
-    ]);
-    const operations = async () => removeEntry((await scene.read(thing)).metadata, entry) ?? [];
-    const isRefused = async () => {
-      const answer = await bridge.send('PATCH', `${thing.path}?dryRun=All`, await operations(), {
-        contentType: 'application/json-patch+json',
-      });
-      return answer.status === 403 ? answer.said : undefined;
-    };
-    expect(await eventually('the other policy is at work', isRefused, 45_000)).toContain('no annotations of others');
-    await kube.request('DELETE', `/apis/${apiVersion}/mutatingadmissionpolicybindings/${name}`);
-    await kube.request('DELETE', `/apis/${apiVersion}/mutatingadmissionpolicies/${name}`);
   });
 });
