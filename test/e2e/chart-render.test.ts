@@ -18,6 +18,7 @@ import {
   MINIMAL,
   manifestOf,
   manifestsOf,
+  POLICIES_SERVED,
   type Rendered,
   startHelm,
 } from '../support/chart.ts';
@@ -37,7 +38,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'finalizer-bridge-chart-'));
   helm = await startHelm();
   for (const [name, values] of Object.entries(VALUE_SETS)) {
-    const one = await helm.render(values);
+    const one = await helm.render(values, ...POLICIES_SERVED);
     if (!one.ok) throw new Error(`rendering the chart for ${name}: ${one.message}`);
     rendered.set(name, one);
   }

@@ -7,7 +7,7 @@ import { z } from 'zod/mini';
 import { guardManifests } from '../../infra/admission/guards.ts';
 import { admissionManifests } from '../../infra/admission/manifests.ts';
 import { bridgeNeeds, drainNeeds, PEOPLE, policyRule, type Right } from '../../infra/rights/rights.ts';
-import { MINIMAL, type Rendered, startHelm, type Values } from '../support/chart.ts';
+import { MINIMAL, POLICIES_SERVED, type Rendered, startHelm, type Values } from '../support/chart.ts';
 
 const BUCKETS = { group: 'storage.example.com', resource: 'buckets' };
 const KINDS = [
@@ -15,9 +15,6 @@ const KINDS = [
   { ...BUCKETS, version: 'v2' },
   { group: '', resource: 'persistentvolumeclaims', version: 'v1' },
 ];
-const SERVED = ['MutatingAdmissionPolicy', 'ValidatingAdmissionPolicy'].map(
-  (kind) => `--api-versions=admissionregistration.k8s.io/v1/${kind}`,
-);
 const ACCOUNTS = {
   bridge: { namespace: 'fb-system', name: 'fb-finalizer-bridge' },
   drain: { namespace: 'fb-system', name: 'fb-finalizer-bridge-drain' },
@@ -28,7 +25,7 @@ let render: (values: Values, flags?: readonly string[]) => Promise<Manifests>;
 
 beforeAll(async () => {
   const helm = await startHelm();
-  render = async (values, flags = SERVED) => {
+  render = async (values, flags = POLICIES_SERVED) => {
     const rendered = await helm.render({ ...MINIMAL, kinds: KINDS, ...values }, ...flags);
     if (!rendered.ok) throw new Error(`rendering the chart: ${rendered.message}`);
     return rendered.manifests;
@@ -82,7 +79,7 @@ describe('the policies of the chart', () => {
 
   it('are left out where the API server does not serve them, and where there are no kinds', async () => {
     const of = (manifests: Manifests) => new Set(policies(manifests).map(({ kind }) => kind));
-    const [mutating = '', validating = ''] = SERVED;
+    const [mutating = '', validating = ''] = POLICIES_SERVED;
     expect(policies(await render({ kinds: [] }))).toEqual([]);
     expect(of(await render({}, [validating]))).toContain('ValidatingAdmissionPolicy');
     expect(of(await render({ admission: { guardWords: false, limitBridge: false } }, [mutating]))).toEqual(

@@ -27,6 +27,11 @@ export const MINIMAL: Values = {
   },
 };
 
+/** What has to be said to `render`, which asks no cluster, for the admission policies to be among the manifests. */
+export const POLICIES_SERVED = ['MutatingAdmissionPolicy', 'ValidatingAdmissionPolicy'].map(
+  (kind) => `--api-versions=admissionregistration.k8s.io/v1/${kind}`,
+);
+
 const manifestSchema = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
