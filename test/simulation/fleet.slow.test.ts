@@ -5,9 +5,10 @@
 import { describe, expect, it } from 'vitest';
 import { runWorld, worldsOf } from './fleet/batch.ts';
 import { drawPlan } from './fleet/draw.ts';
+import { runFleet } from './fleet/fleet.ts';
 import { shrink } from './fleet/shrink.ts';
 import { loadMutant } from './mutant.ts';
-import { fleetMutations } from './mutations-fleet.ts';
+import { type FleetMutation, fleetMutations } from './mutations-fleet.ts';
 
 /** Together half a minute of a machine that has nothing else to do. */
 const SEEDS = Array.from({ length: 20 }, (_, index) => index + 1);
@@ -15,6 +16,24 @@ const OBJECTS = 30;
 /** A world without faults, quickly run again and again. */
 const SMALL = 2;
 const PATIENCE = { timeout: 600_000 };
+
+/** How many worlds a mutant may survive. */
+const WORLDS_MAX = 12;
+
+/** The first promise of that id that a mutant breaks in a world, or in one of the next. */
+async function breakage({ seed, ...mutation }: FleetMutation): Promise<string | undefined> {
+  const { product, dispose } = await loadMutant(mutation);
+  try {
+    for (let next = seed; next < seed + WORLDS_MAX; next += 1) {
+      const { broken } = await runFleet(drawPlan(next, OBJECTS), { product });
+      const found = broken.find(({ promise }) => promise === mutation.caughtBy);
+      if (found !== undefined) return found.what;
+    }
+    return undefined;
+  } finally {
+    await dispose();
+  }
+}
 
 describe('worlds of many deletions', () => {
   it('P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 keep every promise under faults, and settle', PATIENCE, async () => {
@@ -43,6 +62,10 @@ describe('worlds of many deletions', () => {
     const worlds = worldsOf(7, 5_000);
     expect(worlds.reduce((sum, { deletions }) => sum + deletions, 0)).toBe(5_000);
     expect(new Set(worlds.map(({ seed }) => seed)).size).toBe(worlds.length);
+  });
+
+  it.each(fleetMutations)('catch a product that $what ($caughtBy)', PATIENCE, async (mutation) => {
+    expect(await breakage(mutation)).toEqual(expect.any(String));
   });
 
   it('come down to an object or two and their trace when a promise is broken', PATIENCE, async () => {

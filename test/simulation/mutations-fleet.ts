@@ -1,16 +1,23 @@
 /*
  * Known-bad edits that only worlds of many deletions can catch, or are to catch as well: brakes, withdrawals, takeovers, the
- * books of what is over. Each names the promise that must be found broken. Read by fleet-mutants.slow.test.ts.
+ * books of what is over. Each names the promise that must be found broken. Read by
+ * fleet.slow.test.ts.
  */
 import type { Mutation } from './mutant.ts';
 
-/** The edits. `caughtBy` is the promise; the seeds of the test are the first ones. */
-export const fleetMutations: readonly Mutation[] = [
+/** An edit; `caughtBy` is the promise that is found broken, in the world of `seed` or in one of the next. */
+export interface FleetMutation extends Mutation {
+  readonly seed: number;
+}
+
+/** The edits. */
+export const fleetMutations: readonly FleetMutation[] = [
   {
     what: 'forgets the budget on a restart',
     file: 'bridge/brake.ts',
     from: 'readBlocks(statusOf(object).budget, this.#met',
     to: 'readBlocks(this.#blocks.has(uid) ? statusOf(object).budget : undefined, this.#met',
+    seed: 5,
     caughtBy: 'P5',
   },
   {
@@ -18,6 +25,7 @@ export const fleetMutations: readonly Mutation[] = [
     file: 'bridge/settling.ts',
     from: 'export const SETTLE_MS = 60_000;',
     to: 'export const SETTLE_MS = 0;',
+    seed: 16,
     caughtBy: 'P9',
   },
   {
@@ -25,6 +33,7 @@ export const fleetMutations: readonly Mutation[] = [
     file: 'bridge/decide.ts',
     from: "return { act: 'hold', reason: refusal.reason, message: refusal.message, wakeAt: refusal.dueAt };",
     to: "return { act: 'remove', reason: 'Gone' };",
+    seed: 3,
     caughtBy: 'P1',
   },
   {
@@ -32,6 +41,7 @@ export const fleetMutations: readonly Mutation[] = [
     file: 'bridge/finalizer.ts',
     from: 'return [...guards(meta), ...removals];',
     to: "return [...guards(meta), { op: 'replace', path: '/metadata/finalizers', value: meta.finalizers?.filter((other) => other !== entry) }];",
+    seed: 1,
     caughtBy: 'P3',
   },
   {
@@ -39,6 +49,7 @@ export const fleetMutations: readonly Mutation[] = [
     file: 'bridge/inbox.ts',
     from: 'const cancel = options.clock.after(SETTLE_WITHIN_MS, () => resolve(false));',
     to: 'const cancel = () => {}; resolve(true);',
+    seed: 2,
     caughtBy: 'P5',
   },
   {
@@ -46,6 +57,7 @@ export const fleetMutations: readonly Mutation[] = [
     file: 'bridge/removal.ts',
     from: 'reach.pendings.delete(pending.key);',
     to: '',
+    seed: 1,
     caughtBy: 'P8',
   },
   {
@@ -53,6 +65,7 @@ export const fleetMutations: readonly Mutation[] = [
     file: 'bridge/reconcile.ts',
     from: 'const readAt = reach.clock.monotonic();',
     to: 'const readAt = reach.clock.monotonic(); await getOf(reach, pending);',
+    seed: 2,
     caughtBy: 'P8',
   },
 ];

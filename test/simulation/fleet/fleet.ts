@@ -111,6 +111,8 @@ async function withdrawAll(world: FleetWorld): Promise<void> {
     const left = plan.rules.filter(({ name }) => server.get(rulePath(name)) !== undefined);
     ledger.note('P9', '', `not withdrawn within an hour: ${left.map(({ name }) => name).join(', ')}`);
   }
+  // Whoever is still to come finds out whether the rules went too soon.
+  await world.run(MINUTE);
   for (const [rule, carriers] of ledger.carriers) {
     if (carriers > 0) ledger.note('P9', '', `${carriers} objects still carry the entry of ${rule}`);
   }
