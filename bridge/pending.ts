@@ -73,6 +73,8 @@ export interface Pending {
   readonly told: Map<string, number>;
   /** Words of a person that this process has told of. */
   readonly heard: Set<string>;
+  /** What a person has said last, and since when it stands there for this process (monotonic ms). */
+  said: { readonly text: string; readonly at: number } | undefined;
   /** Why it is not done, since when, and whether that was told by an Event. */
   standing: Standing | undefined;
 }
@@ -136,6 +138,7 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
     recordedAt: undefined,
     told: new Map(),
     heard: new Set(),
+    said: undefined,
     standing: undefined,
   };
 }

@@ -13,13 +13,14 @@ import { type Record, readRecordOfAnyRule, saysTheSame, writeRecord } from './re
 import { nameOf, pathOf, type Run, type Step } from './run.ts';
 import { isTooSlow } from './slowness.ts';
 import { trimmed } from './wire.ts';
-import { hasWord, unreadWords } from './words.ts';
+import { unreadWords, wordsSaid } from './words.ts';
 
 const QUIET_MS = 30_000;
 const RECORD_EVERY_MS = 60_000;
 const TELL_EVERY_MS = 60 * 60_000;
-/** After a person's word somebody is looking: what comes of it is written sooner. */
+/** In the minute after a person's word somebody is looking: what comes of it is written sooner. */
 const RECORD_AFTER_WORD_MS = 2_000;
+const LISTENING_MS = 60_000;
 
 type Standstill = Extract<Decision, { act: 'hold' | 'wait' }>;
 
@@ -35,7 +36,10 @@ export async function stand(run: Run, decision: Standstill): Promise<Step> {
   const written = readRecordOfAnyRule(pending.meta, pending.rule);
   // Once it is on the object, how it goes on changing can wait for its minute.
   const mustBeWritten = isOwed || (decision.reason === 'TargetChanged' && written?.reason !== 'TargetChanged');
-  const dueAt = mustBeWritten || pending.owesRefusal ? now : recordDueAt(pending, standing, now);
+  const dueAt =
+    mustBeWritten || pending.owesRefusal
+      ? now
+      : recordDueAt(pending, { ...standing, isListening: isNewlySaid(pending, reach.clock.monotonic()) }, now);
   if (dueAt <= now) {
     await recordIfNew(run, standing, decision.wakeAt).catch((error: unknown) => {
       if (mustBeWritten || !(error instanceof Unrecordable)) throw error;
@@ -135,10 +139,21 @@ function withTime({ reason, message, wakeAt }: Extract<Decision, { act: 'wait' }
     : `${message}, until ${new Date(wakeAt).toISOString()}`;
 }
 
+/** A word stands on the object for good: without an end two bridges would overwrite each other's records all the time. */
+function isNewlySaid(pending: Pending, now: number): boolean {
+  const text = wordsSaid(pending.meta, pending.rule);
+  if (pending.said?.text !== text) pending.said = { text, at: now };
+  return text !== '' && now - (pending.said?.at ?? now) < LISTENING_MS;
+}
+
 /** Held: at once. Otherwise after half a minute. Never sooner than a minute after the last one, or two seconds where a person spoke. */
-function recordDueAt(pending: Pending, { phase }: Standing, now: number): number {
+function recordDueAt(
+  pending: Pending,
+  { phase, isListening }: Standing & { readonly isListening: boolean },
+  now: number,
+): number {
   const earliest = phase === 'Held' ? 0 : beganAt(pending) + QUIET_MS;
-  const every = hasWord(pending.meta, pending.rule) ? RECORD_AFTER_WORD_MS : RECORD_EVERY_MS;
+  const every = isListening ? RECORD_AFTER_WORD_MS : RECORD_EVERY_MS;
   // A clock that was set back must not hold the next record off.
   return Math.max(earliest, Math.min(pending.recordedAt ?? 0, now) + every);
 }

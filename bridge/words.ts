@@ -68,6 +68,12 @@ export function reasonGiven(meta: ObjectMeta, rule: string): string | undefined 
     : undefined;
 }
 
+/** All that a person has said about this deletion, understood or not; empty when nothing was. */
+export function wordsSaid(meta: ObjectMeta, rule: string): string {
+  const words = [RELEASE_PREFIX, RETRY_PREFIX, APPROVE_PREFIX].map((prefix) => meta.annotations?.[prefix + rule]);
+  return words.every((word) => word === undefined) ? '' : JSON.stringify(words);
+}
+
 /** Whether a person has said anything about this deletion: then somebody is looking. */
 export function hasWord(meta: ObjectMeta, rule: string): boolean {
   return [RELEASE_PREFIX, RETRY_PREFIX, APPROVE_PREFIX].some(

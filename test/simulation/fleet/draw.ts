@@ -33,6 +33,7 @@ export function drawPlan(seed: number, deletions: number): FleetPlan {
 
 function fairWeather(dice: Dice, activeMs: number): Weather {
   return {
+    isFair: true,
     calmAt: activeMs + MINUTE,
     ...{ faultShare: 0, faults: [], restartMs: 5 * SECOND, leaders: 'one', bridgeSkews: [0, 0], functionSkew: 0 },
     ...{ watchFaultShare: 0, watchLagMs: 0, queue: { copies: 0, delayMs: 0, shuffled: false } },
@@ -45,6 +46,7 @@ function drawWeather(dice: Dice, activeMs: number): Weather {
   const kinds = [...ALL_KINDS.filter(({ kind }) => kind !== 'stall' && kind !== 'crash-others'), ...statuses];
   const skew = () => dice.pick(0, -30 * SECOND, 30 * SECOND);
   return {
+    isFair: false,
     calmAt: activeMs + dice.pick(1, 10, 30) * MINUTE,
     faultShare: dice.pick(0, 0.001, 0.01, 0.05),
     faults: kinds.filter(() => dice.chance(0.5)),

@@ -70,7 +70,7 @@ async function endWell(world: FleetWorld, acts: WorldActs): Promise<void> {
   await world.run(QUIET_MS);
   checkBooks(ledger, world.bridges.acting);
   checkClaims(ledger);
-  if (world.plan.weather.faultShare === 0 && world.plan.acts.length === 0) checkCosts(ledger);
+  if (world.plan.weather.isFair) checkCosts(ledger);
   if (ledger.broken.length > 0) return;
   releaseHeld(world);
   if (!(await settle(world))) ledger.note('P4', '', 'what was released is still held');

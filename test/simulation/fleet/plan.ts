@@ -108,6 +108,8 @@ export interface Act {
 
 /** What the world is like until all is well again. */
 export interface Weather {
+  /** Nothing goes wrong at all: there the price of a deletion is looked at. */
+  readonly isFair: boolean;
   /** When the faults end. */
   readonly calmAt: number;
   /** The share of port calls that meet a fault, and which. */
