@@ -78,10 +78,23 @@ describe('the bill of materials', () => {
     expect(dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.has(ref))).toEqual([]);
     const [self] = dependencies;
     expect(self?.ref).toMatch(/^pkg:npm\/finalizer-bridge@/);
-    expect(self?.dependsOn).toContain('node_modules/fastify');
-    // Of a package that is there twice the one within is meant.
-    const compiler = dependencies.find(({ ref }) => ref === 'node_modules/@fastify/ajv-compiler');
-    expect(compiler?.dependsOn).toContain('node_modules/@fastify/ajv-compiler/node_modules/fast-uri');
+    expect(self?.dependsOn).toContain('node_modules/undici');
+  });
+
+  it('means the package within where one is there twice, and leaves out what gave no byte', () => {
+    const [outer, inner] = ['node_modules/@fastify/ajv-compiler', 'node_modules/fast-uri'];
+    const bytesOf = {
+      [`${outer}/a.js`]: 1,
+      [`${outer}/${inner}/a.js`]: 1,
+      [`${inner}/a.js`]: 1,
+      'node_modules/ajv/a.js': 0,
+    };
+    const made = packagesOf([{ name: 'made', file: '', bytes: 3, bytesOf }]);
+    expect(made.map(({ folder, dependsOn }) => [folder, dependsOn])).toEqual([
+      [outer, [`${outer}/${inner}`]],
+      [`${outer}/${inner}`, []],
+      [inner, []],
+    ]);
   });
 
   it('has another number for other contents, and tells a time only when it is given one', () => {
@@ -101,10 +114,15 @@ describe('the licences', () => {
     expect(missing).toEqual([]);
     expect(notices).toContain('Permission is hereby granted');
     expect(notices).toContain('Notices within the sources\n\n/*! one line */');
-    // A package without a licence file has the text that it names, with the name of its author.
+  });
+
+  it('have the text that a package without a licence file names, with its author', () => {
+    const bytesOf = { 'node_modules/abstract-logging/index.js': 1, 'node_modules/@aws-sdk/nested-clients/a.js': 1 };
+    const notices = noticesOf(packagesOf([{ name: 'made', file: '', bytes: 2, bytesOf }]), []);
     expect(notices).toMatch(
       /abstract-logging 2\.[\d.]+ \(MIT\)\n\nThe MIT License\n\nCopyright \(c\) .+\n\nPermission/,
     );
+    expect(notices).toMatch(/nested-clients 3[\d.]+ \(Apache-2\.0\)\n\n\s*Apache License\n/);
   });
 
   it('stop the build at a licence that asks for more', () => {
