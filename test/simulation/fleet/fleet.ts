@@ -101,6 +101,7 @@ function releaseHeld({ ledger, server }: FleetWorld): void {
 /** P9: every rule goes, and nobody carries an entry any more; K25: whoever comes while they go is freed of it as well. */
 async function withdrawAll(world: FleetWorld): Promise<void> {
   const { ledger, server, site, plan, time } = world;
+  site.leave();
   for (const { name } of plan.rules) server.delete(rulePath(name), 'author');
   plan.objects.slice(0, LATECOMERS).forEach((object, index) => {
     const late = { ...object, index: plan.objects.length + index, things: [], doings: [], isRetained: false };

@@ -39,6 +39,7 @@ export class Site implements Access {
   /** The rules as the admission policy knows them. */
   readonly #injecting = new Map<string, KubeObject>();
   #mutedUntil = 0;
+  #isLeaving = false;
 
   constructor(options: SiteOptions) {
     this.#options = options;
@@ -97,6 +98,11 @@ export class Site implements Access {
     return this.#options.server.create({ ...object, ...(finalizers.length === 0 ? {} : { finalizers }) }, by);
   }
 
+  /** From now on nobody writes a rule any more. */
+  leave(): void {
+    this.#isLeaving = true;
+  }
+
   /** Creates a rule as its author writes it. */
   createRule({ name, kind, handler, field, binding, labels, tier, spec }: RulePlan): void {
     const match = {
@@ -106,7 +112,7 @@ export class Site implements Access {
     };
     const byName = { tags: { [NAME_TAG]: "object.metadata.namespace + '/' + object.metadata.name" } };
     const byUid = { tags: { [OWNER_TAG]: 'object.metadata.uid' } };
-    if (this.#options.server.get(rulePath(name)) !== undefined) return;
+    if (this.#isLeaving || this.#options.server.get(rulePath(name)) !== undefined) return;
     this.#options.server.create(
       {
         ...{ path: rulePath(name), apiVersion: RULE_API_VERSION, kind: RULE_KIND },
