@@ -43,25 +43,6 @@ describe('a record', () => {
     expect(scene.record()?.targets).toMatchObject([{ started: true }]);
   });
 
-  it('is written sooner for a minute after a word, and at most once a minute after that', async () => {
-    const scene = await requested();
-    await scene.cluster.change('logs', (object) => ({
-      ...object,
-      metadata: {
-        ...object.metadata,
-        annotations: { [`approve.finalizer-bridge.dev/${RULE}`]: object.metadata.uid },
-      },
-    }));
-    await scene.clock.advance(100_000);
-    const before = scene.cluster.count('patch');
-    for (let second = 0; second < 300; second += 5) {
-      await scene.answer(pendingAt(`${second} of 5000`));
-      await scene.clock.advance(5_000);
-    }
-    expect(scene.cluster.count('patch') - before).toBeLessThanOrEqual(6);
-    expect(scene.cluster.count('patch') - before).toBeGreaterThan(3);
-  });
-
   it('is not written again while it would say the same', async () => {
     const scene = await requested();
     await scene.clock.advance(50 * 60_000);
