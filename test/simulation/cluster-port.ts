@@ -28,6 +28,8 @@ export interface ClusterPortInput {
   readonly watchFaults?: WatchFaults | undefined;
   /** What is served, and what this process may do; all of it unless told. */
   readonly access?: Access;
+  /** The product's own class of errors, where that is another copy's. */
+  readonly ApiError?: typeof ApiError | undefined;
   /** Takes what the bridge tells people. */
   readonly onEvent: (event: EventInput) => void;
 }
@@ -47,7 +49,9 @@ const OPEN: Access = { isServed: () => true, refusal: () => undefined, onEnd: ()
 export function createClusterPort(input: ClusterPortInput): Cluster {
   const { server, process, onEvent, access = OPEN } = input;
   const call = <T>(doing: string, effect: () => T): Promise<T> =>
-    process.call({ point: doing, effect, lost: (told) => failureOf(doing, told) });
+    process
+      .call({ point: doing, effect, lost: (told) => failureOf(doing, told) })
+      .catch((error: unknown) => Promise.reject(ownOf(input, error)));
   const check = (verb: 'get' | 'patch' | 'list', kind: KindRef) => {
     const status = access.refusal(verb, kind);
     if (status !== undefined) throw failureOf(`${verb} ${kind.resource}`, { status });
@@ -74,7 +78,7 @@ export function createClusterPort(input: ClusterPortInput): Cluster {
         if (!access.isServed(kind)) throw new ApiError(`list ${kind.resource}`, 404);
         return server.list(kind, limit, next);
       }),
-    watch: (kind, resourceVersion, signal) => watch(input, { kind, resourceVersion, signal }),
+    watch: (kind, resourceVersion, signal) => watchAsOwn(input, { kind, resourceVersion, signal }),
     recordEvent: (event) => call(`event ${event.reason}`, () => onEvent(event)),
   };
 }
@@ -87,6 +91,20 @@ interface WatchInput {
   readonly kind: KindRef;
   readonly resourceVersion: string | undefined;
   readonly signal: AbortSignal;
+}
+
+/** What is thrown at a copy of the product is an error of that copy, or it would not know it. */
+function ownOf({ ApiError: Own }: ClusterPortInput, error: unknown): unknown {
+  if (Own === undefined || !(error instanceof ApiError)) return error;
+  return new Own(error.message, error.status, { retryAfter: error.retryAfter, body: error.body });
+}
+
+async function* watchAsOwn(input: ClusterPortInput, from: WatchInput): AsyncGenerator<WatchFrame> {
+  try {
+    yield* watch(input, from);
+  } catch (error) {
+    throw ownOf(input, error);
+  }
 }
 
 async function* watch(

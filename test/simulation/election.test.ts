@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { startBridge } from '../../bridge/bridge.ts';
 import { Candidate } from '../../bridge/leader.ts';
+import { ApiError } from '../../bridge/ports.ts';
 import { createDispatch } from '../../functions/dispatch.ts';
 import { annotate, createWorld, type DeletionOptions, deleteAndPublish, finish, MACHINE, MINUTE } from './deletion.ts';
 import { RELEASE } from './installation.ts';
@@ -91,7 +92,7 @@ describe('two bridges that stand for leader', () => {
   it('V3 are found out when one acts without the lease', PATIENCE, async () => {
     const careless: Product = {
       startBridge: (options) => startBridge({ ...options, lease: { holds: () => true } }),
-      ...{ createDispatch, Candidate },
+      ...{ createDispatch, Candidate, ApiError },
     };
     const kinds = [{ kind: 'stall', side: 'after' } as const];
     const { broken } = await sweepSingles((faults) => underElection({ seed: 14, faults, product: careless }), kinds);

@@ -49,17 +49,19 @@ export async function loadMutant({ what, file, from, to }: Omit<Mutation, 'caugh
     text.replace(from, () => to),
   );
   const load = (path: string) => import(pathToFileURL(join(folder, path)).href);
-  const [{ startBridge }, { createDispatch }, { Candidate }, { startRuleKeeper }]: [
+  const [{ startBridge }, { createDispatch }, { Candidate }, { startRuleKeeper }, { ApiError }]: [
     Pick<FleetProduct, 'startBridge'>,
     Pick<FleetProduct, 'createDispatch'>,
     Pick<FleetProduct, 'Candidate'>,
     Pick<FleetProduct, 'startRuleKeeper'>,
+    Pick<FleetProduct, 'ApiError'>,
   ] = await Promise.all([
     load('bridge/bridge.ts'),
     load('functions/dispatch.ts'),
     load('bridge/leader.ts'),
     load('bridge/rule-keeper.ts'),
+    load('bridge/ports.ts'),
   ]);
   const dispose = async () => await rm(folder, { recursive: true, force: true });
-  return { product: { startBridge, createDispatch, Candidate, startRuleKeeper }, dispose };
+  return { product: { startBridge, createDispatch, Candidate, startRuleKeeper, ApiError }, dispose };
 }

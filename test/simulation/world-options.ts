@@ -4,6 +4,7 @@
  */
 import type { startBridge } from '../../bridge/bridge.ts';
 import type { Candidate } from '../../bridge/leader.ts';
+import type { ApiError } from '../../bridge/ports.ts';
 import type { createDispatch } from '../../functions/dispatch.ts';
 import type { Fate } from '../support/fake-leases.ts';
 import type { Fault, Kind } from './process.ts';
@@ -16,6 +17,7 @@ export interface Product {
   readonly startBridge: typeof startBridge;
   readonly createDispatch: typeof createDispatch;
   readonly Candidate: typeof Candidate;
+  readonly ApiError: typeof ApiError;
 }
 
 /** How a world is. Times in ms. */

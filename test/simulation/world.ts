@@ -132,7 +132,8 @@ export class World implements Surroundings {
     incarnation.bridge = (product?.startBridge ?? startBridge)({
       ...{ clock: process.clock(), random, metrics, log: this.#log },
       cluster: createClusterPort({
-        ...{ server, process, random, watchLag: lag, watchFaults, onEvent: (event) => events.push(event) },
+        ...{ server, process, random, watchLag: lag, watchFaults, ApiError: product?.ApiError },
+        onEvent: (event) => events.push(event),
       }),
       queue: createBridgeQueue(this.#queues, process),
       lease: { holds: () => incarnation.lease.holds() },
