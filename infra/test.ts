@@ -6,6 +6,6 @@
  */
 import { mutationTests } from './mutation.ts';
 import { runEntry } from './tool.ts';
-import { longTests, staticChecks, unitTests, verify } from './verify.ts';
+import { longTests, programs, staticChecks, unitTests, verify } from './verify.ts';
 
-await runEntry(() => verify([...staticChecks, unitTests, longTests, mutationTests]));
+await runEntry(() => verify([...staticChecks, unitTests, programs, longTests, mutationTests]));

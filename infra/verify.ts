@@ -5,6 +5,7 @@
 import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findPrograms } from './local/programs.ts';
 import { nothing, plus, type Tally, tallySchema } from './tally.ts';
 import { runTool } from './tool.ts';
 
@@ -25,6 +26,20 @@ export const staticChecks: readonly Check[] = [
 
 /** The tests that need no server and little time. */
 export const unitTests: Check = { name: 'unit tests', run: () => vitest('unit') };
+
+/** What the long tests start or ask: fetched or built where it is not in the cache yet. Counts only when it fails. */
+export const programs: Check = {
+  name: 'programs for the tests',
+  async run() {
+    try {
+      await findPrograms((text) => console.log(text));
+      return nothing;
+    } catch (cause) {
+      console.error(cause);
+      return { ...nothing, failed: 1 };
+    }
+  },
+};
 
 /** Projects of vitest.config.ts that run beside each other, the longest first: each on servers of its own, or on none. */
 export const LANES = ['e2e', 'teardown', 'waiting', 'slow'] as const;

@@ -34,9 +34,17 @@ const reportSchema = z.object({
 export type Dockerfile = Readonly<z.output<typeof reportSchema>>;
 export type DockerfileStage = Dockerfile['stages'][number];
 
+/** Absolute path of the reader, built if need be. */
+export async function findDockerfileLint(say: Say): Promise<string> {
+  return await goTool({
+    name: 'dockerfile-lint',
+    package: '.',
+    folder: join(import.meta.dirname, 'dockerfile-lint'),
+    say,
+  });
+}
+
 /** Reads a file; what is wrong with it is among the findings. */
 export async function readDockerfile(file: string, say: Say): Promise<Dockerfile> {
-  const folder = join(import.meta.dirname, 'dockerfile-lint');
-  const command = await goTool({ name: 'dockerfile-lint', package: '.', folder, say });
-  return reportSchema.parse(JSON.parse(await run(command, [file])));
+  return reportSchema.parse(JSON.parse(await run(await findDockerfileLint(say), [file])));
 }

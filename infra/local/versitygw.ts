@@ -66,6 +66,13 @@ export async function startVersitygw({
   return { endpoint, credentials, stop };
 }
 
-function findVersitygw({ say, env }: { say: Say; env: Environment }): Promise<string> {
-  return goTool({ name: 'versitygw', package: PACKAGE, folder: join(import.meta.dirname, 'versitygw'), say, env });
+/** Absolute path of the command, built if need be (a minute on two cores). */
+export async function findVersitygw({ say, env = process.env }: { say: Say; env?: Environment }): Promise<string> {
+  return await goTool({
+    name: 'versitygw',
+    package: PACKAGE,
+    folder: join(import.meta.dirname, 'versitygw'),
+    say,
+    env,
+  });
 }
