@@ -26,7 +26,6 @@ async function soak(options: SoakOptions): Promise<Report> {
     say(`seed ${options.seed}: breaking things for ${options.minutes} min`);
     const misfortunes = await beat(stage, world, options);
     say('no more misfortunes; waiting until all has settled');
-    await world.deleteRest();
     const { seconds, findings } = await settle(world);
     const { ends, crashes } = endsOf([...stage.bridges, ...stage.functions]);
     const broken: readonly Finding[] = crashes.map((detail) => ({ kind: 'stuck', name: 'process', detail }));
@@ -70,13 +69,15 @@ async function settle(
 ): Promise<{ readonly seconds: number | undefined; readonly findings: readonly Finding[] }> {
   const began = performance.now();
   for (let told = began; ; await wait(LOOK_EVERY_MS)) {
+    const isAllDeleted = await world.deleteRest();
     const findings = audit(world.ledger, await world.look());
     const seconds = Math.round((performance.now() - began) / 1000);
-    if (findings.length === 0) return { seconds, findings };
+    if (isAllDeleted && findings.length === 0) return { seconds, findings };
     if (performance.now() - began > SETTLE_WITHIN_MS) return { seconds: undefined, findings };
     if (performance.now() - told > TELL_EVERY_MS) {
       told = performance.now();
-      say(`  after ${seconds} s open: ${findings.length}, for example ${findings[0]?.name}: ${findings[0]?.detail}`);
+      const [first] = findings;
+      say(`  after ${seconds} s open: ${findings.length}, for example ${first?.kind} ${first?.name}: ${first?.detail}`);
     }
   }
 }
