@@ -131,6 +131,3 @@ export const chartValues = z.strictObject({
   /** Helm hands it to every chart that is a part of another one. */
   global: z.optional(theirs),
 });
-
-/** The values as templates see them. */
-export type ChartValues = z.output<typeof chartValues>;

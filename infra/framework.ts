@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 /** The script of the framework that is installed with the project. */
-export const FRAMEWORK = join(import.meta.dirname, '../node_modules/serverless/bin/serverless.js');
+const FRAMEWORK = join(import.meta.dirname, '../node_modules/serverless/bin/serverless.js');
 
 /** Where the framework runs. */
 export interface FrameworkPlace {

@@ -24,7 +24,7 @@ export interface Filled {
 }
 
 /** Counts what lies in the stack's queues, seen or unseen. SQS counts approximately, and up to a minute late. */
-export async function filledQueues(sqs: SQSClient, outputs: StackOutputs, values: Values): Promise<readonly Filled[]> {
+async function filledQueues(sqs: SQSClient, outputs: StackOutputs, values: Values): Promise<readonly Filled[]> {
   const queues = [
     ...Object.keys(values.handlers).map((handler) => handlerNames(values, handler)),
     ...values.clusters.map(({ uid }) => resultQueueNames(values, uid)),

@@ -15,11 +15,11 @@ export interface Validation {
 }
 
 /** The verb of who may write records in the bridge's place. Nobody is given it; administrators have it by `*`. */
-export const RECORD_VERB = 'record';
+const RECORD_VERB = 'record';
 /** Longest annotation that gives a reason: a uid, a slash and the reason. */
 const REASON_WORD_MAX = 36 + 1 + REASON_MAX;
 /** The verbs on a TeardownRule that allow a person's words. */
-export const WORD_VERBS = ['release', 'approve', 'retry'] as const;
+const WORD_VERBS = ['release', 'approve', 'retry'] as const;
 
 /** What stands before the slash of an annotation. */
 const domainOf = (prefix: string) => prefix.slice(0, -1);

@@ -18,7 +18,7 @@ function ownModule(path: string): string {
 }
 
 /** The text of the module that Lambda loads for a function; its imports are those of a module in the project's folder. */
-export function functionText({ module, origins }: LoadedRegistry, name: string): string {
+function functionText({ module, origins }: LoadedRegistry, name: string): string {
   if (name === DEAD_LETTERS) {
     return [
       `import { createDeadLetterEntry } from ${JSON.stringify(ownModule('functions/dead-letter-entry'))};`,

@@ -12,7 +12,7 @@ import { KitError } from './error.ts';
 import { asModule, buildModules, importAll } from './modules.ts';
 
 /** Where a registry is looked for, in the project's folder. */
-export const REGISTRY_FILE = 'registry.ts';
+const REGISTRY_FILE = 'registry.ts';
 
 /** A module, as one in the project's folder imports it, and the name of an export of it. */
 export interface Origin {

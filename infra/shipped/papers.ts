@@ -11,9 +11,9 @@ import { noticesOf } from './notices.ts';
 import { sbomOf } from './sbom.ts';
 
 /** The licence texts of the libraries. */
-export const NOTICES_FILE = 'THIRD-PARTY-LICENSES.txt';
+const NOTICES_FILE = 'THIRD-PARTY-LICENSES.txt';
 /** The bill of materials; by this ending scanners know CycloneDX. */
-export const SBOM_FILE = 'sbom.cdx.json';
+const SBOM_FILE = 'sbom.cdx.json';
 
 /** What the papers are about. */
 export interface PapersRequest {

@@ -21,7 +21,7 @@ export const USAGE = `usage: npm run bench -- [options]
 const SCENES = ['saturated', 'paced', 'drain'];
 
 /** Controllers that take the entry off and do nothing else, by the framework that they are written with. */
-export const PEERS = ['controller-runtime', 'kopf'] as const;
+const PEERS = ['controller-runtime', 'kopf'] as const;
 export type PeerName = (typeof PEERS)[number];
 
 /** A bridge to be measured, or a peer. */

@@ -29,7 +29,7 @@ it.each([
   ['lines', 'a\u2028b\u2029c'],
   ['others', '"é" \\ / \u0001 \u007f \t'],
 ])(
-  'a record whose message holds %s characters of that sort is written over, and the deletion goes on (P4, P7)',
+  'a record whose message holds characters of the sort "%s" is written over, and the deletion goes on (P4, P7)',
   async (name, message) => {
     const made = await buckets.create(name, { rule: 'byhand', versions: 'none' });
     await buckets.delete(made.name);

@@ -9,7 +9,7 @@ import type { WatchFault } from './watch-faults.ts';
 const SECOND = 1_000;
 
 /** Faults of calls; `answer` for all that an API server, or what stands before it, says of itself. */
-export const CALL_FAULTS: Readonly<Record<CallFault['kind'], readonly Kind[]>> = {
+const CALL_FAULTS: Readonly<Record<CallFault['kind'], readonly Kind[]>> = {
   answer: [
     ...[401, 403, 500, 503, 504].map((status) => ({ kind: 'answer', side: 'before', status }) as const),
     { kind: 'answer', side: 'before', status: 429, retryAfter: 5 * SECOND },

@@ -39,7 +39,7 @@ function killAll(processes: readonly { kill(): void }[]): void {
   for (const process of processes) process.kill();
 }
 
-export const MISFORTUNES: readonly Misfortune[] = [
+const MISFORTUNES: readonly Misfortune[] = [
   {
     ...{ name: 'a bridge is killed', weight: 4 },
     happen: async ({ bridges }, random) => killAll(one(bridges, random)),

@@ -12,7 +12,7 @@ import { KitError } from '../error.ts';
 import { sampleOf } from './sample.ts';
 
 /** Where a request is looked for unless a file is named. */
-export const REQUEST_FILE = 'dev.request.json';
+const REQUEST_FILE = 'dev.request.json';
 
 /** The schema library's English, which its small edition leaves out. */
 const words = z.locales.en().localeError;

@@ -15,7 +15,7 @@ export const FLEET_KINDS = {
 export type FleetKind = keyof typeof FLEET_KINDS;
 
 /** The rules that a world can have; `lost` names a kind that nobody serves. */
-export const FLEET_RULES = ['machines', 'disks', 'buckets', 'volumes', 'lost'] as const;
+const FLEET_RULES = ['machines', 'disks', 'buckets', 'volumes', 'lost'] as const;
 export type FleetRule = (typeof FLEET_RULES)[number];
 
 /** Namespaces, and the label that rules may select them by. */
