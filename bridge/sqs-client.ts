@@ -13,6 +13,8 @@ import { Signer, type SigningCredentials } from './sqs-signature.ts';
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A long poll lasts 20 s. */
 const CALL_TIMEOUT_MS = 25_000;
+/** For each of the SDK's tries to get keys from STS or a sign-on. */
+const KEYS_TIMEOUT_MS = 5_000;
 /** From there on AWS refuses a signature for its time. */
 const SKEW_MS = 5 * 60_000;
 
@@ -104,9 +106,13 @@ export function createSqsClient({ region, endpoint, clock, credentials }: SqsCli
   };
 }
 
-/** The SDK reads environment, files, web identity and metadata services, keeps what it got, and renews it in time. */
-function credentialsOfSdk(region: string): () => Promise<SigningCredentials> {
-  const { config } = new SQSClient({ region });
+/**
+ * The SDK reads environment, files, web identity and metadata services, keeps what it got, and renews it in time. One renewal
+ * serves all calls, and the SDK waits for its answer for ever unless told: then one that is lost would stop every call for good.
+ */
+export function credentialsOfSdk(region: string, timeout = KEYS_TIMEOUT_MS): () => Promise<SigningCredentials> {
+  const requestHandler = { connectionTimeout: timeout, requestTimeout: timeout, throwOnRequestTimeout: true };
+  const { config } = new SQSClient({ region, requestHandler });
   return () => config.credentials();
 }
 
