@@ -55,13 +55,19 @@ describe('what a first run may reach', () => {
 
 describe('the wall', () => {
   const ways = `
-    import http from 'node:http'; import https from 'node:https'; import net from 'node:net'; import tls from 'node:tls';
+    import dgram from 'node:dgram'; import http from 'node:http'; import https from 'node:https'; import net from 'node:net'; import tls from 'node:tls';
     const ended = (emitter) => new Promise((resolve) => emitter.once('error', (e) => resolve(e.code ?? e.message)));
     const host = process.argv[1];
+    const sent = (way, ...args) => new Promise((resolve) => {
+      const socket = dgram.createSocket('udp4').on('error', () => {});
+      socket[way](...args, host, (e) => resolve(e?.code ?? 'sent'));
+      socket.unref();
+    });
     console.log(JSON.stringify([
       await fetch('http://' + host + ':2/').catch((e) => e.cause?.code),
       await ended(http.get({ host, port: 2 })), await ended(https.get('https://' + host + ':2/')),
       await ended(net.connect(2, host)), await ended(net.connect({ host, port: 2 })), await ended(tls.connect({ host, port: 2 })),
+      await sent('send', 'x', 2), await sent('send', Buffer.from('x'), 0, 1, 2), await sent('connect', 2),
       await ended(net.connect('/tmp/no-such-socket')),
     ]));`;
   const through = (host: string, hosts = '') => {

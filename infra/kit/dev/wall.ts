@@ -1,8 +1,9 @@
 /*
  * The wall around the function of a first run: connections go to this machine and to the hosts of FINALIZER_BRIDGE_DEV_HOSTS, and
  * whatever else is tried fails and is told. Loaded by `node --import` before the function, so that it holds for fetch, http,
- * tls and every client over them; a handler that ignores the endpoint it was given cannot reach the real thing by it.
+ * tls and every client over them, and for datagrams; a handler that ignores the endpoint it was given cannot reach the real thing by it.
  */
+import { Socket as DatagramSocket } from 'node:dgram';
 import { isIPv4, Socket } from 'node:net';
 import * as z from 'zod/mini';
 
@@ -30,6 +31,13 @@ function destinationOf(args: readonly unknown[]): { readonly host: string } | { 
   return data.path ? { path: data.path } : { host: data.host ?? 'localhost' };
 }
 
+/** Tells what is refused, and returns the error. */
+function refusalOf(place: string): Error {
+  console.error(JSON.stringify({ time: new Date().toISOString(), blocked: place }));
+  const message = `reaching ${place}: a first run reaches this machine and the named endpoint only`;
+  return Object.assign(new Error(message), { code: 'BlockedByDev' });
+}
+
 const connect = Socket.prototype.connect;
 Object.defineProperty(Socket.prototype, 'connect', {
   configurable: true,
@@ -37,10 +45,27 @@ Object.defineProperty(Socket.prototype, 'connect', {
   value(this: Socket, ...args: unknown[]): Socket {
     const to = destinationOf(args);
     if ('host' in to && isOpen(to.host)) return Reflect.apply(connect, this, args);
-    const place = 'host' in to ? to.host : to.path;
-    console.error(JSON.stringify({ time: new Date().toISOString(), blocked: place }));
-    const message = `reaching ${place}: a first run reaches this machine and the named endpoint only`;
-    process.nextTick(() => this.destroy(Object.assign(new Error(message), { code: 'BlockedByDev' })));
+    const refusal = refusalOf('host' in to ? to.host : to.path);
+    process.nextTick(() => this.destroy(refusal));
     return this;
   },
 });
+
+for (const way of ['connect', 'send'] as const) {
+  const through = DatagramSocket.prototype[way];
+  Object.defineProperty(DatagramSocket.prototype, way, {
+    configurable: true,
+    writable: true,
+    value(this: DatagramSocket, ...args: unknown[]): void {
+      // The first is the message, or a port; without an address it is this machine, or what the socket is connected to.
+      const host = args.slice(1).find((one) => typeof one === 'string') ?? 'localhost';
+      if (isOpen(host)) return void Reflect.apply(through, this, args);
+      const refusal = refusalOf(host);
+      const callback = args.at(-1);
+      process.nextTick(() => {
+        if (typeof callback === 'function') Reflect.apply(callback, this, [refusal]);
+        else this.emit('error', refusal);
+      });
+    },
+  });
+}
