@@ -81,7 +81,7 @@ export async function bundle(request: BundleRequest): Promise<Bundle> {
     write: false,
     metafile: true,
     logLevel: 'silent',
-    plugins: [freeOfSideEffects('@kubernetes/client-node'), withoutPermissions, ...(folder === root ? own() : [])],
+    plugins: [freeOfSideEffects('@kubernetes/client-node'), ...(folder === root ? own() : [])],
   }).catch((cause: unknown) => {
     throw new Error(`bundling ${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   });
@@ -151,8 +151,8 @@ function freeOfSideEffects(packageName: string): Plugin {
   };
 }
 
-/** For this project's own bundles only: what other projects import, and how, is not known here. */
-const own = (): readonly Plugin[] => [partsOfUndici(), plainText()];
+/** For this project's own bundles only: what other projects import, and what their files hold, is not known here. */
+const own = (): readonly Plugin[] => [withoutPermissions, partsOfUndici(), plainText()];
 
 /** What is taken of undici; its whole has a cache, mocks, fetch and WebSocket beside them. */
 const UNDICI_PARTS = { Agent: 'dispatcher/agent', ProxyAgent: 'dispatcher/proxy-agent' };
