@@ -1,8 +1,8 @@
 /*
  * Says why a deletion is not done: in memory for metrics, in the record on the object, by an Event when it is held.
  * Called by reconcile.ts for the decisions hold and wait. A happy deletion never gets here with anything to write (P8):
- * the record is written when a deletion is held or has not been done within half a minute, and at most once a minute,
- * except where a result may only be acknowledged once it is written down (traps V8, V16).
+ * the record is written when a deletion is held or has not been done within half a minute, and at most once a minute, but
+ * sooner after a person's word, and at once where a result may only be acknowledged when it is written down (traps V8, V16).
  */
 import { heardOf } from './audit.ts';
 import type { Decision } from './decide.ts';

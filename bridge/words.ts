@@ -7,7 +7,6 @@ import type { ObjectMeta } from './ports.ts';
 /** Annotation key prefixes; the rule's name follows. */
 export const RELEASE_PREFIX = 'release.finalizer-bridge.dev/';
 export const RETRY_PREFIX = 'retry.finalizer-bridge.dev/';
-
 export const APPROVE_PREFIX = 'approve.finalizer-bridge.dev/';
 /** Why a person has spoken: `<uid>/<text>`. It decides nothing; Events and logs repeat it. */
 export const REASON_PREFIX = 'reason.finalizer-bridge.dev/';

@@ -27,7 +27,7 @@ const RULE = { name: 'test', uid: '00000000-0000-4000-8000-0000000000f1' };
 export interface TestRequest {
   readonly handler: string;
   readonly target: Target;
-  /** ms since the epoch; its term of an hour began an hour before unless the object says otherwise. */
+  /** ms since the epoch; what the object's times are reckoned from. */
   readonly now: number;
   readonly options?: Options;
   /** The tag `finalizer-bridge.dev/owner-uid` with the object's uid unless told. */
@@ -38,7 +38,7 @@ export interface TestRequest {
   readonly rule?: Request['data']['rule'];
   /** The number of the term; 0, the first, unless told. */
   readonly attempt?: number;
-  /** ms; a day unless told, so that a test's request does not expire on the way. */
+  /** ms, never less than the hour of a rule that says nothing; a day unless told, so that a request does not expire on the way. */
   readonly term?: number;
 }
 

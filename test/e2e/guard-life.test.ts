@@ -175,7 +175,7 @@ describe('P7 a bridge that a policy refuses', () => {
       (await here.rules.found('gl-stopped')).status.heldObjects.find(({ uid }) => uid === thing.uid);
     expect(await eventually('the rule says that it is held', held, 90_000)).toMatchObject({ reason: 'Failing' });
     const events = (await things.events(thing)).map(({ reason, note }) => `${reason} ${note}`).join('\n');
-    expect(events).toMatch(/TeardownHeld .*guard|TeardownHeld .*finalizer-bridge-limits/);
+    expect(events).toMatch(/TeardownHeld .*finalizer-bridge-limits/);
     expect(await things.has(thing, 'gl-stopped')).toBe(true);
 
     await kube.request('DELETE', `${path}/mutatingadmissionpolicybindings/${name}`);

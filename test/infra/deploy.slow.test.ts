@@ -100,7 +100,7 @@ describe('the stack of the functions', () => {
   );
 
   it(
-    'stays while a request lies in a queue, and goes when that has been taken, or with it on a person’s word',
+    'stays while a request lies in a queue, taken or not, and goes with it on a person’s word',
     async () => {
       const QueueUrl = await requestsOf();
       await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: '{}' }));

@@ -11,6 +11,7 @@ import {
   createWorld,
   type DeletionOptions,
   deleteAndPublish,
+  deleteAndWithhold,
   finish,
   HOUR,
   MACHINE,
@@ -140,12 +141,7 @@ export const fieldCases: readonly Trap[] = [
   trap('Q11', 'a gone that somebody else sent is not acted on', {
     options: { queue: { maxReceiveCount: 3 } },
     async act(world) {
-      let request = '';
-      world.requests.onSend(({ body }) => {
-        request = body;
-      });
-      world.requests.hold(30 * MINUTE);
-      await deleteAndPublish(world);
+      const request = await deleteAndWithhold(world);
       world.results.send(forgeGone(world, request), STRANGER);
       await finish(world, 1);
       expectIn(world, 'Q11', 'the object to be gone by the true result', isGone(world));

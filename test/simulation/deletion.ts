@@ -76,6 +76,17 @@ export async function deleteAndPublish(world: World, requests = 1): Promise<void
   await world.run(HOUR, () => sent >= requests);
 }
 
+/** The same with the request kept from the functions for half an hour; resolves with its body. */
+export async function deleteAndWithhold(world: World): Promise<string> {
+  let request = '';
+  world.requests.onSend(({ body }) => {
+    request = body;
+  });
+  world.requests.hold(30 * MINUTE);
+  await deleteAndPublish(world);
+  return request;
+}
+
 /** The machine's uid; empty when it is gone. */
 export function uidOf(world: World): string {
   return world.server.get(MACHINE)?.metadata.uid ?? '';

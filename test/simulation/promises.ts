@@ -7,6 +7,7 @@ import type { KubeObject, PatchOperation } from '../../bridge/ports.ts';
 import type { ApiServer, Write } from './api-server.ts';
 import type { VirtualTime } from './clock.ts';
 import type { Cloud, CloudDeletion } from './cloud.ts';
+import { faultsOfGuards } from './fleet/ledger-patches.ts';
 import { ENTRY, hasOurEntry, isHeld, KIND, ON_DELETE, RECORD, RELEASE, recordOn } from './installation.ts';
 import type { ReceivedMessage, SimulatedQueue, StoredMessage } from './queue.ts';
 
@@ -197,15 +198,8 @@ function faultsOfPatch(
   after: KubeObject | undefined,
   operations: readonly PatchOperation[],
 ): readonly string[] {
-  const { name, uid, resourceVersion, finalizers = [], annotations = {} } = before.metadata;
-  const faults: string[] = [];
-  const tests = (path: string, value: string) =>
-    operations.some((operation) => operation.op === 'test' && operation.path === path && operation.value === value);
-  if (!tests('/metadata/uid', uid)) faults.push(`patched ${name} without a test of its uid`);
-  if (!tests('/metadata/resourceVersion', resourceVersion))
-    faults.push(`patched ${name} without a test of its version`);
-  const whole = operations.some(({ op, path }) => op !== 'test' && path === '/metadata/finalizers');
-  if (whole && finalizers.length > 0) faults.push(`wrote the whole list of ${name}`);
+  const { name, uid, finalizers = [], annotations = {} } = before.metadata;
+  const faults = [...faultsOfGuards(before, operations)];
   const isReleased = (entry: string) =>
     entry.startsWith(STRAY) && [uid, `${uid}/now`].includes(annotations[WORD + entry.slice(STRAY.length)] ?? '');
   const foreign = (list: readonly string[]) => list.filter((entry) => entry !== ENTRY && !isReleased(entry)).join(' ');

@@ -4,7 +4,7 @@
  */
 import { decodeRequest, encodeResult, makeResult } from '../../bridge/contract.ts';
 import { HANDLER } from './cloud-handler.ts';
-import { deleteAndPublish, finish, HOUR, MACHINE, MINUTE } from './deletion.ts';
+import { deleteAndPublish, deleteAndWithhold, finish, HOUR, MACHINE, MINUTE } from './deletion.ts';
 import { FUNCTION_ROLE } from './function-host.ts';
 import { hasOurEntry, OWNER_TAG, ruleText } from './installation.ts';
 import { expectIn, type Trap, trap } from './trap.ts';
@@ -28,12 +28,7 @@ export const messageTraps: readonly Trap[] = [
   trap('Q12', 'the answer of a dry run, sent by the function itself, frees nothing and stays in its queue', {
     options: { queue: { maxReceiveCount: 3 } },
     async act(world) {
-      let request = '';
-      world.requests.onSend(({ body }) => {
-        request = body;
-      });
-      world.requests.hold(30 * MINUTE);
-      await deleteAndPublish(world);
+      const request = await deleteAndWithhold(world);
       world.results.send(previewOf(world, request), `${FUNCTION_ROLE}:one`);
       await world.run(MINUTE);
       expectIn(world, 'Q12', 'the entry to stay', hasOurEntry(world.server.get(MACHINE)));

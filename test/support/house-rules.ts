@@ -29,7 +29,7 @@ const isShipped = (path: string) => /^(bridge|functions)\//.test(path);
 /** Libraries that pure files may call: they have no clock and reach nothing. */
 const PURE_LIBRARIES = ['zod/mini', 'zod/v4/core', 'node:crypto'];
 const CEL_LIBRARIES = ['@marcbachmann/cel-js', 're2js'];
-const SQS_LIBRARIES = ['@aws-sdk/client-sqs', 'sqs-consumer'];
+const SQS_LIBRARY = '@aws-sdk/client-sqs';
 const KUBERNETES = '@kubernetes/client-node';
 
 /** Files that may not see real time or chance, and the names by which both are had. */
@@ -115,16 +115,15 @@ export const importRules: readonly Rule[] = [
     ],
   },
   {
-    title: 'only outbox, inbox, report, entry, main and the queue adapter know SQS',
+    title: 'only the client of the queues on each side knows SQS',
     faults: ({ path, imports }) =>
-      /^(bridge\/(outbox|inbox|main|sqs|sqs-(acknowledging|client|polling))|functions\/(report|entry|sqs))\.ts$/.test(
-        path,
-      ) || !isShipped(path)
+      /^(bridge\/sqs-client|functions\/sqs)\.ts$/.test(path) || !isShipped(path)
         ? []
-        : forbid(imports, ({ from }) => !SQS_LIBRARIES.some((library) => isOf(from, library))),
+        : forbid(imports, ({ from }) => !isOf(from, SQS_LIBRARY)),
     broken: [
       { path: 'bridge/reconcile.ts', text: `import { SQSClient } from '@aws-sdk/client-sqs';` },
-      { path: 'functions/dispatch.ts', text: `import { Consumer } from 'sqs-consumer';` },
+      { path: 'functions/dispatch.ts', text: `export type { Message } from '@aws-sdk/client-sqs';` },
+      { path: 'bridge/sqs-polling.ts', text: `import { SQSClient } from '@aws-sdk/client-sqs';` },
     ],
   },
   {

@@ -1,7 +1,7 @@
 /*
  * Why EC2 refused to terminate an instance: termination protection, or stop protection, which forbids terminating, too.
- * Called by ec2-instance.ts after a refusal, and before what does not ask for them; lifts them only where the rule asks for it and the function's configuration
- * allows it.
+ * Called by ec2-instance.ts after a refusal, and by scaling-group.ts before a call that does not ask for them; lifts them only
+ * where the rule asks for it and the function's configuration allows it.
  */
 import { DescribeInstanceAttributeCommand, ModifyInstanceAttributeCommand } from '@aws-sdk/client-ec2';
 import type { Outcome } from '../../../bridge/contract.ts';
