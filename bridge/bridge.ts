@@ -29,7 +29,7 @@ export interface Bridge {
   strays(): readonly StrayCount[];
   /** The name of an entry's rule in metrics: that of a rule that is there, or a word for all others. */
   labelOf(name: string, kind: KindRef): string;
-  /** Whether a rule's kind is being watched and was listed. */
+  /** Whether a rule's kind is being watched and was listed, and so are namespaces if it selects by their labels. */
   isWatching(rule: string): boolean;
   /** What new objects showed of their entries at birth. */
   readonly births: Births;
@@ -59,7 +59,8 @@ export function startBridge(options: BridgeOptions): Bridge {
     labelOf: (name, kind) => rules.labelOf(name, kind),
     isWatching(name) {
       const rule = rules.named(name);
-      return rule !== undefined && intake.isReady([rule.match]);
+      if (rule === undefined || !intake.isReady([rule.match])) return false;
+      return rule.matchesNamespace === undefined || namespaces.isReady;
     },
     release(rule, carriers) {
       for (const meta of carriers) claims.want({ kind: rule.match, meta, rule, change: 'remove' });
@@ -81,12 +82,12 @@ export function startBridge(options: BridgeOptions): Bridge {
  */
 function whyNotReady(options: BridgeOptions, { intake, namespaces }: Parts): readonly string[] {
   const { rules, areRulesKnown = () => true, isPermitted = () => true } = options;
-  const unwatched = rules.rules.filter(
-    ({ name, notAccepted, match }) => notAccepted === undefined && isPermitted(name) && !intake.isReady([match]),
-  );
+  const working = rules.rules.filter(({ name, notAccepted }) => notAccepted === undefined && isPermitted(name));
+  const unwatched = working.filter(({ match }) => !intake.isReady([match]));
+  const areLabelsNeeded = working.some(({ matchesNamespace }) => matchesNamespace !== undefined);
   return [
     ...(areRulesKnown() ? [] : [options.rulesTrouble?.() ?? 'the rules are not all known yet']),
-    ...(namespaces.isReady ? [] : ['the labels of namespaces are not known yet']),
+    ...(namespaces.isReady || !areLabelsNeeded ? [] : ['the labels of namespaces are not known yet']),
     ...unwatched.map(({ name, match }) => `rule ${name}: ${kindName(match)} is not being watched`),
   ];
 }

@@ -115,6 +115,9 @@ export class Intake implements Sink {
     if (cause === UNNEEDED) {
       this.#options.strays.forget(kind);
       this.#options.serving.unseen(kind);
+      // What nobody needs is not what the bridge is blind to: nobody shall be woken for it.
+      this.#options.metrics.watching.remove({ group: kind.group, resource: kind.resource });
+      return;
     }
     this.#options.metrics.watching.set({ group: kind.group, resource: kind.resource }, 0);
   }

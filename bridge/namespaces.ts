@@ -9,6 +9,9 @@ import { Watcher, type WatcherOptions } from './watch.ts';
 /** The kind itself. */
 export const NAMESPACES: KindRef = { group: '', version: 'v1', resource: 'namespaces' };
 
+/** Of its metric. */
+const METRIC = { group: NAMESPACES.group, resource: NAMESPACES.resource };
+
 type Labels = Readonly<Record<string, string>>;
 
 /** Labels of namespaces, kept while needed. */
@@ -61,6 +64,8 @@ export class Namespaces {
     this.#watcher = undefined;
     this.#labels.clear();
     this.#missed.clear();
+    // What nobody needs is not what the bridge is blind to.
+    if (watcher !== undefined) this.#options.metrics.watching.remove(METRIC);
     await watcher?.stop();
   }
 
@@ -82,11 +87,16 @@ export class Namespaces {
       synced: () => {
         for (const name of this.#labels.keys()) if (this.#shown?.has(name) === false) this.#labels.delete(name);
         this.#shown = undefined;
+        this.#watching(1);
         this.#tell();
       },
-      blind: () => {},
-      resumed: () => {},
+      blind: () => this.#watching(0),
+      resumed: () => this.#watching(1),
     };
+  }
+
+  #watching(value: number): void {
+    this.#options.metrics.watching.set(METRIC, value);
   }
 
   #tell(): void {

@@ -24,7 +24,7 @@ const BINDINGS: Readonly<Record<OwnershipBinding, readonly [reason: keyof typeof
 export function conditionsOf(judgement: Judgement, isWatching: boolean): readonly Condition[] {
   const watching: Condition = isWatching
     ? { type: 'Watching', status: 'True', reason: 'Watching', message: 'the kind is being watched' }
-    : { type: 'Watching', status: 'False', reason: 'NotWatching', message: 'the kind is not being watched' };
+    : { type: 'Watching', status: 'False', reason: 'NotWatching', message: blindness(judgement) };
   const basis = [accepted(judgement), permitted(judgement), watching];
   const lacksOne = basis.find(({ status }) => status !== 'True');
   const ready: Condition =
@@ -32,6 +32,12 @@ export function conditionsOf(judgement: Judgement, isWatching: boolean): readonl
       ? { type: 'Ready', status: 'True', reason: 'Ready', message: 'objects are held and taken down' }
       : { type: 'Ready', status: 'False', reason: lacksOne.reason, message: lacksOne.message };
   return [...basis, ready];
+}
+
+function blindness({ rule }: Judgement): string {
+  return rule?.matchesNamespace === undefined
+    ? 'the kind is not being watched'
+    : 'the kind, or the labels of namespaces, are not being watched';
 }
 
 function accepted({ rule, fault, notes }: Judgement): Condition {
@@ -42,7 +48,7 @@ function accepted({ rule, fault, notes }: Judgement): Condition {
 
 function permitted({ rule, lacking }: Judgement): Condition {
   if (lacking.length > 0) {
-    return { type: 'Permitted', status: 'False', reason: 'MissingVerbs', message: `may not ${lacking.join(', ')}` };
+    return { type: 'Permitted', status: 'False', reason: 'MissingVerbs', message: `may not ${lacking.join('; ')}` };
   }
   return rule === undefined
     ? { type: 'Permitted', status: 'Unknown', reason: 'NotAccepted', message: 'not asked before it is accepted' }

@@ -3,6 +3,7 @@
  * read, is the proof bound to its objects, does it wait in a circle, may we do what it needs. Called by rule-keeper.ts; what is wrong is said
  * in the rule's conditions by rule-conditions.ts.
  */
+import { NAMESPACES } from './namespaces.ts';
 import type { Cluster, KindRef, Kinds, KubeObject } from './ports.ts';
 import type { Rule } from './rule.ts';
 import { rulesReached, type Waits, waiterOf, waitsAmong } from './rule-circles.ts';
@@ -15,6 +16,9 @@ import { isRememberable, rulePath, versionOf } from './teardown-rules.ts';
 
 /** The verbs that the bridge needs on a kind. */
 export const VERBS = ['get', 'list', 'watch', 'patch'] as const;
+
+/** The verbs that it needs on namespaces, for a rule that selects by their labels. */
+const LABEL_VERBS = ['list', 'watch'] as const;
 
 /** Why a rule is not accepted; the reason is the condition's. */
 export interface RuleFault {
@@ -29,7 +33,7 @@ export interface Judgement {
   /** The rule of this generation, if it is accepted. */
   readonly rule: Rule | undefined;
   readonly fault: RuleFault | undefined;
-  /** Verbs that are missing; empty when all are there, or when nobody could ask. */
+  /** What the bridge may not do: `list, patch` on the kind, `list, watch namespaces`; empty when it may, or nobody could ask. */
   readonly lacking: readonly string[];
   /** What people should know of an accepted rule. */
   readonly notes: readonly string[];
@@ -74,13 +78,23 @@ async function verdictOn(options: JudgeOptions, object: KubeObject): Promise<Ver
   if (fields.fault !== undefined) return refused('UnknownField', fields.fault);
   const { circle, younger = [], strangers = [] } = (await readWaits(options, object)) ?? {};
   if (circle !== undefined) return { ...refused('WaitsInCircle', inCircle(circle)), others: younger };
-  const lacking = await kinds.lacking(rule.match, VERBS);
+  const lacking = await lackingFor(kinds, rule);
   const notes = [
     ...strangers.map((other) => `no rule for ${name} is called ${other}, so nothing is waited for in its place`),
     ...(fields.unchecked === undefined ? [] : [`whether its paths exist was not checked: ${fields.unchecked}`]),
     ...(isRememberable(object) ? [] : ['its spec is too large to be remembered over a restart']),
   ];
   return { rule, lacking, notes, isIncomplete: strangers.length > 0 || fields.mayCome === true, others: younger };
+}
+
+/** Without the labels of namespaces, what a rule with a namespaceSelector wants of an object is never known (P7). */
+async function lackingFor(kinds: Kinds, { match, matchesNamespace }: Rule): Promise<readonly string[]> {
+  const onKind = await kinds.lacking(match, VERBS);
+  const onNamespaces = matchesNamespace === undefined ? [] : await kinds.lacking(NAMESPACES, LABEL_VERBS);
+  return [
+    ...(onKind.length === 0 ? [] : [onKind.join(', ')]),
+    ...(onNamespaces.length === 0 ? [] : [`${onNamespaces.join(', ')} namespaces`]),
+  ];
 }
 
 /** Why a rule is not accepted, for what waits for it. */

@@ -27,7 +27,7 @@ const BRIDGE: readonly ValueSet[] = [
   {
     title: 'The bridge with `rbac.namespaceLabels: false`',
     words:
-      'For installations without rules that have a `namespaceSelector`: one that comes all the same puts no entry on, and keeps the bridge from being ready (`the labels of namespaces are not known yet`).',
+      'For installations without rules that have a `namespaceSelector`: one that comes all the same puts no entry on, and says so: its condition `Permitted` is `False` (`may not list, watch namespaces`).',
     rights: bridgeNeeds(KINDS, { namespaceSelectors: false }),
   },
   {

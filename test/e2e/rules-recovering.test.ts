@@ -94,6 +94,29 @@ describe.concurrent('a rule', () => {
     await Promise.all([goesThrough(vault, none), goesThrough(safe, some)]);
   });
 
+  it('P7 that selects by namespaces that the bridge may not watch says so, and recovers when it may', async ({
+    expect,
+  }) => {
+    const name = 'recovering-spaces';
+    const { match, ...rest } = rules.spec(name);
+    const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': site.namespace } };
+    const selecting = {
+      ...matching('buckets').match,
+      labelSelector: { matchLabels: { rule: name } },
+      namespaceSelector,
+    };
+    await rules.apply(name, { ...rest, match: selecting });
+    const wanted = { status: 'False', reason: 'MissingVerbs', message: 'may not list, watch namespaces' } as const;
+    for (const type of ['Permitted', 'Ready']) await rules.says(name, type, wanted);
+    const thing = await things.bucket('spaced', { labels: { rule: name } });
+    await bridge.ready();
+    expect((await things.found(thing)).metadata.finalizers ?? []).toEqual([]);
+
+    await rights.grant('namespaces', ['list', 'watch'], '');
+    await rules.ready(name, RECOVERS_WITHIN);
+    await goesThrough(thing, name);
+  });
+
   it('for a handler without a queue says NoQueue, and is in force when another one is named', async ({ expect }) => {
     await rules.apply('recovering-queueless', rules.spec('recovering-queueless', { handler: 'nobody' }));
 

@@ -1,5 +1,5 @@
 /*
- * Rights of a site's bridge that come and go: verbs on one kind of the site's group, as an administrator gives and takes
+ * Rights of a site's bridge that come and go: verbs on one kind, of the site's group unless told otherwise, as an administrator gives and takes
  * them, beside those that the bridge was started with. Used by end-to-end tests over a site.
  */
 import type { TestSite } from './site.ts';
@@ -14,9 +14,9 @@ export function rightsOf({ admin, name: account, group }: Pick<TestSite, 'admin'
   const nameOf = (resource: string) => `${account}-${resource}`;
   return {
     /** Gives exactly these verbs on a kind, whatever was given before. */
-    grant: async (resource: string, verbs: readonly string[] = ['get', 'list', 'watch', 'patch']) => {
+    grant: async (resource: string, verbs: readonly string[] = ['get', 'list', 'watch', 'patch'], of = group) => {
       const metadata = { name: nameOf(resource) };
-      const rules = [{ apiGroups: [group], resources: [resource], verbs }];
+      const rules = [{ apiGroups: [of], resources: [resource], verbs }];
       const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name: nameOf(resource) };
       const subjects = [{ kind: 'ServiceAccount', namespace: 'finalizer-bridge', name: account }];
       await admin.apply([
