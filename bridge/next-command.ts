@@ -15,6 +15,8 @@ export type Named = Pick<Pending, 'rule' | 'kind'> & { readonly meta: Pick<Objec
 
 /** Reasons that a word alone does not end, or only after a look; everything else is a refusal: mend it, then retry. */
 const LOOK_FIRST = new Set([
+  // Tried again, it is refused again: `explain` says how to adopt what has no proof.
+  'NotOwned',
   ...['TargetChanged', 'FoundNothing', 'TargetMissing', 'TargetInvalid', 'OwnershipInvalid', 'PolicyInvalid'],
   ...['WaitForTimedOut', 'DeadlineExceeded', 'QueueTooSlow', 'Failing', 'RequestTooLarge'],
 ]);

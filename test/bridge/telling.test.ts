@@ -31,7 +31,7 @@ describe('the Event of a held object', () => {
     const scene = await held();
     expect(scene.cluster.events.map(({ message }) => message)).toEqual([
       `${RULE}: NotOwned since ${new Date(scene.clock.now()).toISOString()}: the owner tag is another one. ` +
-        `Next: kubectl finalizer-bridge retry buckets.storage.example.com/logs -n team-a --rule ${RULE}`,
+        'Next: kubectl finalizer-bridge explain buckets.storage.example.com/logs -n team-a',
     ]);
   });
 
@@ -39,11 +39,12 @@ describe('the Event of a held object', () => {
     const scene = await held({ ...refused, message: '所有者'.repeat(170) });
     const [event] = scene.cluster.events;
     expect(utf8Bytes(event?.message ?? '')).toBeLessThanOrEqual(NOTE_MAX_BYTES);
-    expect(event?.message).toMatch(/…\. Next: kubectl finalizer-bridge retry \S+ -n team-a --rule \S+$/);
+    expect(event?.message).toMatch(/…\. Next: kubectl finalizer-bridge explain \S+ -n team-a$/);
   });
 
   it.each([
-    ['NotOwned', `retry buckets.storage.example.com/logs -n team-a --rule ${RULE}`],
+    ['NotOwned', 'explain buckets.storage.example.com/logs -n team-a'],
+    ['AccessDenied', `retry buckets.storage.example.com/logs -n team-a --rule ${RULE}`],
     ['NoRule', `release buckets.storage.example.com/logs -n team-a --rule ${RULE}`],
     ['BudgetExceeded', `approve buckets.storage.example.com/logs -n team-a --rule ${RULE}`],
     ['TargetChanged', 'explain buckets.storage.example.com/logs -n team-a'],
@@ -64,7 +65,7 @@ describe('the Event of a held object', () => {
   it('is safe to paste, whatever object and rule are called', () => {
     const meta = { name: 'a; touch $HOME `id`', namespace: 'team-a' };
     const role = { rule: "it's", kind: { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'roles' }, meta };
-    expect(nextCommand('NotOwned', role)).toBe(
+    expect(nextCommand('AccessDenied', role)).toBe(
       "kubectl finalizer-bridge retry 'roles.rbac.authorization.k8s.io/a; touch $HOME `id`' -n team-a --rule 'it'\\''s'",
     );
   });
