@@ -92,7 +92,8 @@ function misplaced(values: Values, asked: NonNullable<ServiceSource['asked']>): 
   return (['stage', 'region'] as const).flatMap((place) => {
     const word = asked[place];
     if (word === undefined || word === null || word === values[place]) return [];
-    return [`${place}: is ${values[place]}, and --${place} says ${word}; name another file by --param values=<file>`];
+    const another = 'name another file by --param values=<file> (for npm run: --values FILE)';
+    return [`${place}: is ${values[place]}, and --${place} says ${word}; ${another}`];
   });
 }
 

@@ -159,11 +159,23 @@ describe('the command line about the stack', () => {
   });
 
   it('takes the values of a stage from the file of that name, and holds them against it', () => {
-    expect(stackOptions(['--stage', 'prod']).deployed).toEqual({ values: 'functions.values.prod.yml', stage: 'prod' });
+    const exists = () => true;
+    const { deployed } = stackOptions(['--stage', 'prod'], { exists });
+    expect(deployed).toEqual({ values: 'functions.values.prod.yml', stage: 'prod' });
     expect(stackOptions(['--stage', 'prod', '--values', 'x.yml']).deployed).toEqual({ values: 'x.yml', stage: 'prod' });
     expect(stackOptions([]).deployed).toEqual({ values: undefined, stage: undefined });
     const odd = { ...place, deployed: { ...place.deployed, stage: 'dev' } };
-    expect(() => valuesOf(odd)).toThrow('stage: is prod, and --stage says dev');
+    expect(() => valuesOf(odd)).toThrow(
+      'stage: is prod, and --stage says dev; name another file by --param values=<file> (for npm run: --values FILE)',
+    );
+  });
+
+  it('takes the values of a stage from functions.values.yml where it has no file, and names both where there is none', () => {
+    const only = stackOptions(['--stage', 'dev'], { exists: (file) => file === 'functions.values.yml' });
+    expect(only.deployed).toEqual({ values: 'functions.values.yml', stage: 'dev' });
+    expect(() => stackOptions(['--stage', 'dev'], { exists: () => false })).toThrow(
+      'there is neither functions.values.dev.yml nor functions.values.yml',
+    );
   });
 
   it('deploys nothing for the cluster of the example', () => {
@@ -188,6 +200,7 @@ describe('the command line about the stack', () => {
     const { deployed, has, text } = stackOptions(['--stage', 'prod', '--irsa', '--out', 'x'], {
       flags: ['irsa'],
       texts: ['out'],
+      exists: () => true,
     });
     expect([deployed.stage, has('irsa'), text('out')]).toEqual(['prod', true, 'x']);
     expect(() => stackOptions(['--discard'])).toThrow(/--discard/);

@@ -89,7 +89,9 @@ describe('a service', () => {
 
   it('is refused for a stage or region of the command line that is not that of the values', async () => {
     const words = await shown(await project(), 'package', { stage: 'prod', region: 'eu-west-2' });
-    expect(words).toMatch(/stage: is dev, and --stage says prod; name another file by --param values=<file>\n/);
+    expect(words).toMatch(
+      /stage: is dev, and --stage says prod; name another file by --param values=<file> \(for npm run: --values FILE\)\n/,
+    );
     expect(words).toMatch(/region: is eu-west-1, and --region says eu-west-2/);
   });
 
