@@ -25,7 +25,7 @@ export async function setOut(stage: Stage, timeline: Timeline): Promise<void> {
 export function guide(stage: Stage): readonly string[] {
   return [
     '',
-    'In another terminal:',
+    'In another terminal, with kubectl and the AWS command line (aws) installed:',
     ...[...commandsOnObjects(stage), ...commandsOnParts(stage)].map(([command, remark]) =>
       remark === undefined ? `  ${command}` : `  ${command.padEnd(56)} # ${remark}`,
     ),
@@ -56,14 +56,19 @@ function commandsOnObjects(stage: Stage): Tried {
     [`${kubectl} delete ${owned}`, 'its bucket goes, then the object'],
     [`${kubectl} delete --wait=false ${foreign}`, 'is held: nothing proves that its bucket may go'],
     [`${kubectl} describe ${foreign}`, 'says why'],
+    ['npm run build', 'once, in the folder of the project: makes the command line'],
+    [`node dist/cli/main.mjs explain ${foreign} -n ${namespace}`, 'says why, and what to do next'],
     [`export AWS_ACCESS_KEY_ID=${OPERATOR_KEY} AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=${cloud.region}`],
     [`aws --endpoint-url ${cloud.endpoint} s3 ls`],
     [`aws --endpoint-url ${cloud.endpoint} ${tagging}`, 'proves that the bucket may go'],
     [
-      `${kubectl} annotate ${foreign} retry.finalizer-bridge.dev/${ruleOf(stage, FOREIGN)}=${uid}/1`,
+      `${kubectl} annotate --overwrite ${foreign} retry.finalizer-bridge.dev/${ruleOf(stage, FOREIGN)}=${uid}/1`,
       'so that it is tried again now',
     ],
-    [`${kubectl} annotate ${foreign} ${word}`, 'or, instead of both: lets the object go, and keeps the bucket'],
+    [
+      `${kubectl} annotate --overwrite ${foreign} ${word}`,
+      'or, instead of both: lets the object go, and keeps the bucket',
+    ],
   ];
 }
 
