@@ -8,13 +8,30 @@ import { bridgePolicy, irsaTrust, podIdentityTrust } from './functions/bridge-pa
 import { bridgeSide, readOutputs } from './functions/stack-outputs.ts';
 import { clusterOf, fetchOutputs, valuesOf } from './stack.ts';
 import { stackOptions } from './stack-options.ts';
+import { helped, type Usage } from './stack-usage.ts';
 import { runEntry } from './tool.ts';
 
 const root = join(import.meta.dirname, '..');
 
+/** Text of --help. */
+const USAGE: Usage = {
+  command: 'bridge-policy',
+  does: ["Prints the policy and the trust policies of the bridge's role, as one JSON object."],
+  own: {
+    '--cluster CLUSTER': 'name or uid of a cluster of the values; needed when there are several',
+    '--outputs FILE':
+      'outputs of the stack, as `aws cloudformation describe-stacks` prints them; asked for unless told',
+    '--namespace NAMESPACE': 'of the bridge; finalizer-bridge unless told',
+    '--service-account NAME': 'of the bridge; finalizer-bridge unless told',
+    '--oidc-provider URL': "the cluster's, for IAM roles for service accounts; without it that trust is left out",
+  },
+};
+
 async function main(): Promise<number> {
+  const args = process.argv.slice(2);
+  if (helped(args, USAGE)) return 0;
   const texts = ['cluster', 'outputs', 'namespace', 'service-account', 'oidc-provider'];
-  const { deployed, text } = stackOptions(process.argv.slice(2), { texts });
+  const { deployed, text } = stackOptions(args, { texts });
   const place = { deployed, serviceDir: root };
   const values = valuesOf(place);
   const cluster = clusterOf(values, text('cluster'));

@@ -9,13 +9,31 @@ import { chartValues } from './functions/bridge-papers.ts';
 import { bridgeSide, readOutputs } from './functions/stack-outputs.ts';
 import { clusterOf, fetchOutputs, valuesOf } from './stack.ts';
 import { stackOptions } from './stack-options.ts';
+import { helped, type Usage } from './stack-usage.ts';
 import { runEntry } from './tool.ts';
 
 const root = join(import.meta.dirname, '..');
 
+/** Text of --help. */
+const USAGE: Usage = {
+  command: 'bridge-values',
+  does: [
+    'Writes the values of the chart for a bridge: queues, clusters and handlers of the functions that are deployed.',
+  ],
+  own: {
+    '--cluster CLUSTER': 'name or uid of a cluster of the values; needed when there are several',
+    '--outputs FILE':
+      'outputs of the stack, as `aws cloudformation describe-stacks` prints them; asked for unless told',
+    '--irsa': 'with the annotation of the role, for IAM roles for service accounts',
+    '--out FILE': 'where to write; stdout unless told',
+  },
+};
+
 async function main(): Promise<number> {
+  const args = process.argv.slice(2);
+  if (helped(args, USAGE)) return 0;
   const texts = ['cluster', 'outputs', 'out'];
-  const { deployed, has, text } = stackOptions(process.argv.slice(2), { flags: ['irsa'], texts });
+  const { deployed, has, text } = stackOptions(args, { flags: ['irsa'], texts });
   const place = { deployed, serviceDir: root };
   const values = valuesOf(place);
   const cluster = clusterOf(values, text('cluster'));

@@ -8,6 +8,7 @@ import { runFramework } from './framework.ts';
 import { packageFunctions } from './package.ts';
 import { queuesClient, requireCredentials, type StackPlace, valuesOf } from './stack.ts';
 import { frameworkArgs, stackOptions } from './stack-options.ts';
+import { helped, type Usage } from './stack-usage.ts';
 import { runEntry } from './tool.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -35,8 +36,19 @@ export async function deployFunctions({ deployed, serviceDir, env, bundles, say 
   return code;
 }
 
+/** Text of --help. */
+const USAGE: Usage = {
+  command: 'deploy',
+  does: [
+    'Checks the values and the AWS credentials, builds and packages the functions, and deploys their stack.',
+    'Next: npm run bridge-values, for the values that the bridge is installed with.',
+  ],
+};
+
 async function main(): Promise<number> {
-  const { deployed } = stackOptions(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  if (helped(args, USAGE)) return 0;
+  const { deployed } = stackOptions(args);
   const { region } = valuesOf({ deployed, serviceDir: root }, { deploys: true });
   await requireCredentials(queuesClient(region));
   const { outDir: bundles } = await buildFunctions();

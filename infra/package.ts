@@ -11,6 +11,7 @@ import { buildFunctions } from './build.ts';
 import { runFramework } from './framework.ts';
 import { ARTIFACTS, loadService } from './functions/service.ts';
 import { type Deployed, frameworkArgs, stackOptions } from './stack-options.ts';
+import { helped, type Usage } from './stack-usage.ts';
 import { runEntry } from './tool.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -58,8 +59,19 @@ export async function packageFunctions(options: PackageOptions): Promise<Package
   return { ...ran, archives, template: join(serviceDir, '.serverless/cloudformation-template-update-stack.json') };
 }
 
+/** Text of --help. */
+const USAGE: Usage = {
+  command: 'package',
+  does: [
+    'Builds the functions, zips each, and makes the CloudFormation template; needs no network and no credentials.',
+    'Prints what it made. Next: npm run deploy.',
+  ],
+};
+
 async function main(): Promise<number> {
-  const { values, stage } = stackOptions(process.argv.slice(2)).deployed;
+  const args = process.argv.slice(2);
+  if (helped(args, USAGE)) return 0;
+  const { values, stage } = stackOptions(args).deployed;
   // Read first for its faults only: bundling takes longer than finding them.
   const asked = { stage };
   loadService({ file: values, folder: root, exampleAllowed: true, handlers: registry, asked });

@@ -11,6 +11,7 @@ import type { StackOutputs } from './functions/stack-outputs.ts';
 import type { Values } from './functions/values.ts';
 import { fetchOutputs, queuesClient, requireCredentials, type StackPlace, valuesOf } from './stack.ts';
 import { frameworkArgs, stackOptions } from './stack-options.ts';
+import { helped, type Usage } from './stack-usage.ts';
 import { runEntry } from './tool.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -89,8 +90,20 @@ export async function removeFunctions(request: RemoveRequest): Promise<number> {
   return (await runFramework(['remove', ...frameworkArgs(deployed)], place)).code;
 }
 
+/** Text of --help. */
+const USAGE: Usage = {
+  command: 'remove',
+  does: [
+    'Takes the stack of the functions away, unless something lies in a queue that an object in a cluster waits for.',
+    'Before it: finalizer-bridge drain, in every cluster (docs/leaving.md).',
+  ],
+  own: { '--discard-messages': 'also while something lies there: then those objects stay in Terminating' },
+};
+
 async function main(): Promise<number> {
-  const { deployed, has } = stackOptions(process.argv.slice(2), { flags: ['discard-messages'] });
+  const args = process.argv.slice(2);
+  if (helped(args, USAGE)) return 0;
+  const { deployed, has } = stackOptions(args, { flags: ['discard-messages'] });
   const place = { deployed, serviceDir: root };
   const sqs = queuesClient(valuesOf(place).region);
   await requireCredentials(sqs);
