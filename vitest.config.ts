@@ -1,31 +1,24 @@
 /*
  * How vitest finds and runs the tests. Without servers: `unit`, and `slow` for files named `*.slow.test.ts`, which take more
- * than a few seconds (builds, sweeps of the simulation, mutants) and which only `npm test` runs. On servers, three lanes of about
- * the same length, each file by file over one API server of its own (test/support/e2e-setup.ts starts it before the first file and
- * stops it after the last): `teardown` for bridge and functions at work, `waiting` for files whose time goes by in the product's
- * own waits, `e2e` for all others.
+ * than a few seconds (builds, sweeps of the simulation, mutants) and which only `npm test` runs. On servers, four lanes, each
+ * file by file over one API server of its own (test/support/e2e-setup.ts starts it before the first file and stops it after the
+ * last): `teardown` for bridge and functions at work, `waiting` for files whose time goes by in the product's own waits,
+ * `leaving` for those that take all rules away, `e2e` for all others.
  * Used by infra/test.ts and infra/check.ts, and directly by `vitest run <path>`.
  */
 import { defineConfig } from 'vitest/config';
 import { TallyReporter } from './infra/tally-reporter.ts';
 
-/** End-to-end tests that mostly wait: for the minutes of a withdrawal, for leases, for the half minute before a label. */
-const WAITING = [
-  'admission-condition',
-  'chart-install',
-  'drain',
-  'drain-orders',
-  'guard-life',
-  'leader',
-  'rules-withdrawal',
-  'strays',
-  'terms',
-].map((name) => `test/e2e/${name}.test.ts`);
+const endToEnd = (names: readonly string[]) => names.map((name) => `test/e2e/${name}.test.ts`);
+
+/** End-to-end tests that mostly wait: for leases, for the half minute before a label, for terms, for a rule to be withdrawn. */
+const WAITING = endToEnd(['admission-condition', 'leader', 'rules-withdrawal', 'strays', 'terms']);
+
+/** End-to-end tests that wait for all rules to be taken away. */
+const LEAVING = endToEnd(['chart-install', 'drain', 'drain-orders', 'guard-life']);
 
 /** End-to-end tests of bridge and functions at work, and under fire. */
-const TEARDOWN = ['{bridge,fire,kill-points,handler,handlers}-*', 'dead-letters', 'local-stop'].map(
-  (name) => `test/e2e/${name}.test.ts`,
-);
+const TEARDOWN = endToEnd(['{bridge,fire,kill-points,handler,handlers}-*', 'dead-letters', 'local-stop']);
 
 const onServers = {
   globalSetup: 'test/support/e2e-setup.ts',
@@ -80,12 +73,13 @@ export default defineConfig({
           ...onServers,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          exclude: [...TEARDOWN, ...WAITING],
+          exclude: [...TEARDOWN, ...WAITING, ...LEAVING],
           sequence: { groupOrder: 1 },
         },
       },
       { test: { ...onServers, name: 'teardown', include: TEARDOWN, sequence: { groupOrder: 4 } } },
       { test: { ...onServers, name: 'waiting', include: WAITING, sequence: { groupOrder: 2 } } },
+      { test: { ...onServers, name: 'leaving', include: LEAVING, sequence: { groupOrder: 5 } } },
     ],
   },
 });

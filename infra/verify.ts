@@ -42,7 +42,7 @@ export const programs: Check = {
 };
 
 /** Projects of vitest.config.ts that run beside each other, the longest first: each on servers of its own, or on none. */
-export const LANES = ['e2e', 'teardown', 'waiting', 'slow'] as const;
+export const LANES = ['e2e', 'teardown', 'waiting', 'leaving', 'slow'] as const;
 
 /**
  * The tests on real servers and those that take long without one, in lanes beside each other: most of their time is spent on
