@@ -8,6 +8,7 @@ import { kindName } from '../../bridge/kind-key.ts';
 import { RULE_GROUP, RULE_RESOURCE } from '../../bridge/rule-facts.ts';
 import type { NamedExpression } from './expressions.ts';
 import * as limits from './limits.ts';
+import type { PolicyManifest } from './manifests.ts';
 import * as removals from './removals.ts';
 import * as words from './words.ts';
 
@@ -35,17 +36,8 @@ export interface GuardOptions {
   readonly entries?: 'Off' | removals.Guarded;
 }
 
-/** A policy or a binding, as it is applied. */
-export type GuardManifest = {
-  readonly apiVersion: typeof API_VERSION;
-  readonly kind: 'ValidatingAdmissionPolicy' | 'ValidatingAdmissionPolicyBinding';
-  readonly metadata: {
-    readonly name: string;
-    readonly labels: Readonly<Record<string, string>>;
-    readonly annotations: Readonly<Record<string, string>>;
-  };
-  readonly spec: Readonly<Record<string, unknown>>;
-};
+/** A guarding policy or its binding. */
+export type GuardManifest = PolicyManifest<'ValidatingAdmissionPolicy' | 'ValidatingAdmissionPolicyBinding'>;
 
 interface Guard {
   readonly name: 'words' | 'limits' | 'entries';

@@ -13,10 +13,10 @@ const DEFAULT_PREFIX = 'finalizer-bridge';
 /** Longest name of an object of these kinds. */
 const NAME_MAX = 253;
 
-/** A policy or a binding, as it is applied. */
-export type AdmissionManifest = {
+/** A policy or a binding of one of these kinds, as it is applied. */
+export type PolicyManifest<Kind extends string> = {
   readonly apiVersion: typeof API_VERSION;
-  readonly kind: 'MutatingAdmissionPolicy' | 'MutatingAdmissionPolicyBinding';
+  readonly kind: Kind;
   readonly metadata: {
     readonly name: string;
     readonly labels: Readonly<Record<string, string>>;
@@ -24,6 +24,9 @@ export type AdmissionManifest = {
   };
   readonly spec: Readonly<Record<string, unknown>>;
 };
+
+/** The policy that gives entries at birth, or a binding of it. */
+export type AdmissionManifest = PolicyManifest<'MutatingAdmissionPolicy' | 'MutatingAdmissionPolicyBinding'>;
 
 export interface AdmissionOptions {
   /**
