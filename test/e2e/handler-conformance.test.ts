@@ -123,7 +123,7 @@ describe.each(registry)('$name', (handler) => {
       region,
       endpoint: service === 'webhook' ? `http://127.0.0.1:${endpoint.port}` : cloud.endpoint,
       maxAttempts: 1,
-      requestHandler: { connectionTimeout: 1000, requestTimeout: 20_000, throwOnRequestTimeout: true },
+      requestHandler: { connectionTimeout: 20_000, requestTimeout: 20_000, throwOnRequestTimeout: true },
     }),
   };
   it.each(conformance(handler, harness))('$title', ({ run }) => run());

@@ -94,7 +94,7 @@ export function runOnce(
       region,
       ...(endpoint === undefined ? {} : { endpoint }),
       maxAttempts: 1,
-      requestHandler: { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true },
+      requestHandler: { connectionTimeout: 30_000, requestTimeout: 30_000, throwOnRequestTimeout: true },
     }),
     random: changes.random ?? (() => 0),
     log: memoryLog(),

@@ -30,8 +30,8 @@ export interface ScriptedAws {
   operations(): readonly string[];
   /** Scripts an operation: each reply once and in order, the last one for ever. Replaces what was scripted before. */
   on(operation: string, ...replies: readonly Scripted[]): void;
-  /** Forgets script and requests. */
-  reset(): void;
+  /** Forgets script and requests, or only the requests that came so far. */
+  reset(what?: 'requests'): void;
   close(): Promise<void>;
 }
 
@@ -69,8 +69,8 @@ export async function startScriptedAws(): Promise<ScriptedAws> {
     seen,
     operations: () => seen.map(({ operation }) => operation),
     on: (operation, ...replies) => scripts.set(operation, [...replies]),
-    reset() {
-      scripts.clear();
+    reset(what) {
+      if (what !== 'requests') scripts.clear();
       seen.length = 0;
     },
     close: () =>
