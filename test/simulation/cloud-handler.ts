@@ -26,8 +26,18 @@ const targetSchema = z.strictObject({
   account: accountSchema,
 });
 
+/** How the handler is. `restsMs`: how long it is busy with something else between its proof and its step. */
+export interface HandlerOptions {
+  readonly name?: string;
+  readonly restsMs?: number;
+}
+
 /** Makes the handler of one function process. */
-export function createHandler(cloud: Cloud, process: SimulatedProcess, name = HANDLER): Handler {
+export function createHandler(
+  cloud: Cloud,
+  process: SimulatedProcess,
+  { name = HANDLER, restsMs = 0 }: HandlerOptions = {},
+): Handler {
   const call = <T>(point: string, effect: () => T) =>
     process.call({
       point,
@@ -58,7 +68,7 @@ export function createHandler(cloud: Cloud, process: SimulatedProcess, name = HA
     identity: ({ name: id, account, region }) => ({ names: [id], place: { account, region } }),
     service: 'machines',
     connect,
-    async teardown({ target: { name: id }, client, region, calls, progress, inSeconds }) {
+    async teardown({ target: { name: id }, client, region, calls, clock, progress, inSeconds }) {
       const machines = client(region);
       const look = () => calls.look('machines:Describe', () => machines.describe(id));
       const first = await look();
@@ -66,6 +76,7 @@ export function createHandler(cloud: Cloud, process: SimulatedProcess, name = HA
       if (first.means !== 'done') return refused({ reason: first.reason, message: 'looking' });
       const proof = calls.prove(first.value.tags);
       if (!proof.owned) return refused(proof);
+      if (restsMs > 0) await new Promise<void>((resolve) => void clock.after(restsMs, resolve));
       if (first.value.endsAt === undefined) {
         const answer = await calls.destroy('machines:Terminate', () => machines.terminate(id));
         if (answer.means !== 'done' && answer.means !== 'gone')

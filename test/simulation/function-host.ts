@@ -47,6 +47,7 @@ export interface FunctionHostInput {
   readonly requests: SimulatedQueue;
   readonly cloud: Cloud;
   readonly random: () => number;
+  readonly restsMs: number;
   readonly createDispatch: typeof createDispatch;
   readonly startProcess: (batch: readonly ReceivedMessage[]) => SimulatedProcess;
 }
@@ -90,10 +91,10 @@ export class FunctionHost {
   };
 
   async #invoke(process: SimulatedProcess, batch: readonly ReceivedMessage[]): Promise<void> {
-    const { queues, requests, cloud, random } = this.#input;
+    const { queues, requests, cloud, random, restsMs } = this.#input;
     const clock = process.clock();
     const dispatch = this.#input.createDispatch({
-      ...{ handler: createHandler(cloud, process), config, clock, random, log: silent },
+      ...{ handler: createHandler(cloud, process, { restsMs }), config, clock, random, log: silent },
       queue: createFunctionQueue(queues, process, { requests }),
       aws: (_service, region) => ({
         ...{ region, maxAttempts: 1 },

@@ -34,11 +34,4 @@ export const messageMutations: readonly Mutation[] = [
     to: "if (see.release !== 'none')",
     caughtBy: 'V1',
   },
-  {
-    what: 'relies on the first of the requests that may still run',
-    file: 'bridge/observe.ts',
-    from: 'return ends.length === 0 ? undefined : Math.max(...ends);',
-    to: 'return ends.length === 0 ? undefined : Math.min(...ends);',
-    caughtBy: 'V4',
-  },
 ];

@@ -3,18 +3,10 @@
  * every promise kept. What a mutant does in them is in mutants.slow.test.ts.
  */
 import { describe, expect, it } from 'vitest';
-import { fieldCases } from './cases.ts';
-import { leadingTraps } from './traps-leading.ts';
-import { messageTraps } from './traps-messages.ts';
-import { overtakingTraps } from './traps-overtaking.ts';
-import { targetTraps } from './traps-targets.ts';
-import { watchingTraps } from './traps-watching.ts';
+import { scenarios } from './scenarios.ts';
 
 describe('the traps of the protocol', () => {
-  it.each([...overtakingTraps, ...targetTraps, ...watchingTraps, ...leadingTraps, ...messageTraps, ...fieldCases])(
-    '$id: $title',
-    async ({ run }) => {
-      expect((await run()).join('\n\n')).toBe('');
-    },
-  );
+  it.each(scenarios)('$id: $title', async ({ run }) => {
+    expect((await run()).join('\n\n')).toBe('');
+  });
 });

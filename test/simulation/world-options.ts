@@ -5,6 +5,7 @@
 import type { startBridge } from '../../bridge/bridge.ts';
 import type { Candidate } from '../../bridge/leader.ts';
 import type { ApiError } from '../../bridge/ports.ts';
+import type { RuleBook } from '../../bridge/rule-book.ts';
 import type { createDispatch } from '../../functions/dispatch.ts';
 import type { Fate } from '../support/fake-leases.ts';
 import type { Fault, Kind } from './process.ts';
@@ -31,9 +32,13 @@ export interface WorldOptions {
   readonly termHeldSince?: number;
   /** Replaces parts of the rule's spec. */
   readonly rule?: Readonly<Record<string, unknown>>;
+  /** The rules themselves, for scenarios that edit them while a bridge lives; otherwise those of `rule`. */
+  readonly book?: RuleBook;
   readonly queue?: Partial<QueueSettings>;
   /** How far the functions' clocks are ahead. */
   readonly functionSkew?: number;
+  /** How long the handler is busy with something else between its proof of ownership and its step. */
+  readonly handlerRestsMs?: number;
   /** Whether bridges stand for leader over a lease, as they do in a cluster; otherwise each one has it until it is taken. */
   readonly election?: boolean;
   /** What becomes of a call about the lease; `process` is who makes it. */

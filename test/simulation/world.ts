@@ -87,8 +87,9 @@ export class World implements Surroundings {
       isBridge: (name) => name.startsWith('bridge-'),
       batchOf: (name) => this.#batches.get(name),
     });
+    const { handlerRestsMs: restsMs = 0 } = options;
     this.functions = new FunctionHost({
-      ...{ queues: this.#queues, requests: this.requests, cloud: this.cloud, random: this.random },
+      ...{ queues: this.#queues, requests: this.requests, cloud: this.cloud, random: this.random, restsMs },
       createDispatch: options.product?.createDispatch ?? createDispatch,
       startProcess: (batch) => this.#startFunction(batch),
     });
@@ -127,7 +128,7 @@ export class World implements Surroundings {
   #lead(incarnation: Incarnation): void {
     const { process, start } = incarnation;
     const { random, server, events } = this;
-    const { product, rule, watchLag, watchFaults, termHeldSince } = this.#options;
+    const { product, rule, book, watchLag, watchFaults, termHeldSince } = this.#options;
     const lag = start.watchLag ?? (watchLag === undefined ? () => 0 : () => watchLag(random));
     incarnation.bridge = (product?.startBridge ?? startBridge)({
       ...{ clock: process.clock(), random, metrics, log: this.#log },
@@ -137,7 +138,7 @@ export class World implements Surroundings {
       }),
       queue: createBridgeQueue(this.#queues, process),
       lease: { holds: () => incarnation.lease.holds() },
-      rules: ruleBook(start.rules ?? ruleText(rule), termHeldSince),
+      rules: book ?? ruleBook(start.rules ?? ruleText(rule), termHeldSince),
       clusterId: { uid: CLUSTER_UID },
       handlers: { [HANDLER]: { queueUrl: REQUESTS_URL, sender: FUNCTION_ROLE } },
       resultQueueUrl: RESULTS_URL,

@@ -150,7 +150,12 @@ export class FleetFunctions {
     const sender = `${FUNCTION_ROLE}:${name}`;
     const process = new SimulatedProcess(surroundings, { role: 'function', name, sender, skew });
     const dispatch = (product.createDispatch ?? createDispatch)({
-      ...{ handler: createHandler(cloud, process, handler), config: this.#config, clock: process.clock(), log: silent },
+      ...{
+        handler: createHandler(cloud, process, { name: handler }),
+        config: this.#config,
+        clock: process.clock(),
+        log: silent,
+      },
       random: surroundings.random,
       queue: createFunctionQueue(queues, process, { requests, refuses: isRefused }),
       aws: (_service, region) => ({
