@@ -12,7 +12,7 @@ import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { putInForce } from './rule-force.ts';
 import type { Judgement } from './rule-judge.ts';
-import { type StatusOptions, writeStatus } from './rule-status.ts';
+import { STATUS_EVERY_MS, type StatusOptions, type Written, writeStatus } from './rule-status.ts';
 import type { LabelWord, Serving } from './serving.ts';
 import { type Condition, markRule, matchOf, rulePath, statusOf } from './teardown-rules.ts';
 
@@ -33,6 +33,8 @@ export interface EnforcingOptions extends StatusOptions {
   readonly births: Births;
   readonly serving: Serving;
   readonly log: Log;
+  /** Per rule the label that this process wrote last. */
+  readonly marked: Map<string, Written>;
   /** Whether the API server serves admission policies; undefined when nobody could ask. */
   isPolicyServed(): Promise<boolean | undefined>;
 }
@@ -68,18 +70,47 @@ async function label(options: EnforcingOptions, meta: ObjectMeta, rule: Rule | u
   const value = rule === undefined ? undefined : injectsLabel(rule.match);
   const isOn = value !== undefined && meta.labels?.[INJECTS_LABEL] === value;
   const { isWanted, dueIn } = rule === undefined ? OFF : serving.label(rule.match, isOn);
-  if (lease.holds()) await mark(options, meta, isWanted ? value : undefined);
-  const labelled = (lease.holds() ? isWanted : isOn) ? rule : undefined;
+  const wanted = isWanted ? value : undefined;
+  const waitFor = lease.holds() ? waitToMark(options, meta, wanted) : undefined;
+  const isMine = lease.holds() && waitFor === undefined;
+  if (lease.holds()) await mark(options, meta, isMine ? wanted : meta.labels?.[INJECTS_LABEL]);
+  const labelled = (isMine ? isWanted : isOn) ? rule : undefined;
   if (labelled === undefined) births.forget(meta.name);
   else births.label(labelled.name, meta.uid, labelled.match);
-  return { labelled, dueAt: dueIn === undefined ? undefined : clock.now() + dueIn };
+  const dueAfter = waitFor ?? dueIn;
+  return { labelled, dueAt: dueAfter === undefined ? undefined : clock.now() + dueAfter };
 }
 
-async function mark({ cluster, log }: EnforcingOptions, meta: ObjectMeta, injects: string | undefined): Promise<void> {
+/**
+ * For how many ms a label stays as another process has written it; undefined when it may be written now. Two that both lead and
+ * judge a rule differently see each other's writes: each would answer with its own, at once and without end.
+ */
+function waitToMark(
+  { clock, marked }: EnforcingOptions,
+  { name, uid, labels }: ObjectMeta,
+  wanted: string | undefined,
+): number | undefined {
+  const last = marked.get(name);
+  if (labels?.[INJECTS_LABEL] === wanted || last?.verdict !== markOf(uid, wanted)) return undefined;
+  const left = last.at + STATUS_EVERY_MS - clock.monotonic();
+  return left > 0 ? left : undefined;
+}
+
+function markOf(uid: string, injects: string | undefined): string {
+  return `${uid} ${injects ?? 'none'}`;
+}
+
+async function mark(
+  { cluster, clock, log, marked }: EnforcingOptions,
+  meta: ObjectMeta,
+  injects: string | undefined,
+): Promise<void> {
   const operations = markRule(meta, injects);
   if (operations === undefined) return;
+  const at = clock.monotonic();
   const outcome = await cluster.patch(rulePath(meta.name), operations);
   if (outcome.kind === 'conflict') throw new Error(`marking rule ${meta.name}: it has changed`);
+  marked.set(meta.name, { at, verdict: markOf(meta.uid, injects) });
   log.debug({ rule: meta.name, injects }, 'marking a rule: done');
 }
 

@@ -82,6 +82,7 @@ class Keeper implements RuleKeeper {
   /** Per rule what of its status may have moved when it was looked at last. */
   readonly #told = new Map<string, string>();
   readonly #written = new Map<string, Written>();
+  readonly #marked = new Map<string, Written>();
   readonly #isPolicyServed: EnforcingOptions['isPolicyServed'];
   readonly #sight: RulesSight;
   #isSynced = false;
@@ -180,7 +181,8 @@ class Keeper implements RuleKeeper {
       return undefined;
     }
     this.#told.set(name, this.#stateOf(name, this.#pendingCounts()));
-    const options = { ...this.#options, written: this.#written, isPolicyServed: this.#isPolicyServed };
+    const [written, marked] = [this.#written, this.#marked];
+    const options = { ...this.#options, written, marked, isPolicyServed: this.#isPolicyServed };
     if (object.metadata.deletionTimestamp !== undefined) {
       this.#options.births.forget(name);
       stopTaking(this.#options.book, object.metadata);
@@ -213,7 +215,7 @@ class Keeper implements RuleKeeper {
 
   #forget(name: string): void {
     this.#unjudged.delete(name);
-    for (const kept of [this.#withdrawals, this.#judged, this.#unanswered, this.#told, this.#written])
+    for (const kept of [this.#withdrawals, this.#judged, this.#unanswered, this.#told, this.#written, this.#marked])
       kept.delete(name);
     this.#options.births.forget(name);
     this.#options.book.delete(name);

@@ -51,9 +51,7 @@ const HAPPENS: Readonly<Record<Happening, (acts: WorldActs, act: Act) => void>> 
   endNamespace,
   endKind: ({ site }, { chance, forMs }) => site.endKind(chosenKind(chance), forMs),
   forgetHandler({ ledger, bridges }, { chance }) {
-    const { rules, weather } = ledger.world.plan;
-    // Two that lead at once are told the same: what they are told is one file for both.
-    bridges.crash(undefined, weather.leaders === 'two' ? undefined : chosen(rules, chance)?.handler);
+    bridges.crash(undefined, chosen(ledger.world.plan.rules, chance)?.handler);
   },
   forge: ({ ledger }, { chance }) => forge(ledger, chance),
   redrive({ ledger }) {
