@@ -143,7 +143,9 @@ function retarget({ acts, plan, doing, rule, path, uid }: Done): void {
   const name = doing === 'clear' ? undefined : `${thingOf(ledger, plan, rule)}-b`;
   const hold = ledger.hold(uid, rule);
   if (hold !== undefined) hold.isMoved = true;
-  if (name !== undefined && ledger.world.cloud.find(name) === undefined) {
+  // What was asked for once is not made again: whether it is gone is true of when the function looked.
+  const isNew = name !== undefined && hold?.requested.has(name) !== true && ledger.world.cloud.find(name) === undefined;
+  if (isNew) {
     const tags = { [OWNER_TAG]: uid, [NAME_TAG]: `${path.namespace}/${path.name}` };
     ledger.world.cloud.create(name, uid, tags, 0);
   }
