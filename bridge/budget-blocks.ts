@@ -63,20 +63,33 @@ export function nextSize(limit: number, counting: readonly Reservation[]): numbe
 }
 
 /**
- * No more blocks than the status holds: those closest to each other become one that counts for as long as the later. It has
- * no holder, so what is not used of it is given back by nobody.
+ * No more blocks than the status holds (at least one): those closest to each other become one that counts for as long as the
+ * later. It has no holder, so what is not used of it is given back by nobody.
  */
 export function fitted(blocks: readonly Reservation[], most = BUDGET_RESERVATIONS_MAX): readonly Reservation[] {
-  const fit = [...blocks];
+  let fit = blocks;
   while (fit.length > most) {
-    const gaps = fit.slice(1).map(({ time }, index) => time - (fit[index]?.time ?? time));
-    const index = gaps.indexOf(Math.min(...gaps));
-    const [first, second] = fit.slice(index, index + 2);
-    if (first === undefined || second === undefined) return fit;
-    const metAt = Math.max(first.metAt, second.metAt);
-    fit.splice(index, 2, { time: second.time, size: first.size + second.size, metAt });
+    const { first, second } = neighbours(fit).reduce((best, pair) => (gapOf(pair) < gapOf(best) ? pair : best));
+    const joined = { time: second.time, size: first.size + second.size, metAt: Math.max(first.metAt, second.metAt) };
+    fit = fit.flatMap((block) => (block === first ? [] : block === second ? joined : block));
   }
   return fit;
+}
+
+interface Neighbours {
+  readonly first: Reservation;
+  readonly second: Reservation;
+}
+
+function neighbours(blocks: readonly Reservation[]): readonly Neighbours[] {
+  return blocks.flatMap((second, index) => {
+    const first = blocks[index - 1];
+    return first === undefined ? [] : { first, second };
+  });
+}
+
+function gapOf({ first, second }: Neighbours): number {
+  return second.time - first.time;
 }
 
 /** The blocks as the status has them. */

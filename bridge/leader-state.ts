@@ -87,8 +87,9 @@ export function nextStep(candidacy: Candidacy, stored: StoredLease | undefined, 
   const record = stored?.record ?? seen?.record;
   const isOurs = record === undefined || record.holder === '' || record.holder === identity;
   if (!isOurs && wonAt !== undefined) return { act: 'lost', why: `${record.holder} has it` };
-  if (!isOurs && seen !== undefined) {
-    const freeAt = seen.since + Math.max(LEASE_MS, record.durationSeconds * 1000);
+  if (!isOurs) {
+    const since = seen?.since ?? now.monotonic;
+    const freeAt = since + Math.max(LEASE_MS, record.durationSeconds * 1000);
     if (now.monotonic < freeAt) return { act: 'wait', holder: record.holder, freeAt };
   }
   return { act: stored === undefined ? 'create' : 'replace', record: recordOf(identity, record, now.wall) };

@@ -4,7 +4,15 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countsFor, fitted, type Reservation, readBlocks, writeBlocks } from '../../bridge/budget-blocks.ts';
+import {
+  blockKey,
+  countsFor,
+  fitted,
+  nextSize,
+  type Reservation,
+  readBlocks,
+  writeBlocks,
+} from '../../bridge/budget-blocks.ts';
 import { holds } from '../support/property.ts';
 
 const MINUTE = 60_000;
@@ -50,6 +58,54 @@ describe('a block', () => {
 
   it.each([undefined, {}, { reservations: 'none' }, { reservations: [{ time: 1 }] }])('is not in %j', (budget) => {
     expect(readBlocks(budget, new Map(), at)).toEqual([]);
+  });
+});
+
+describe('the blocks of a status', () => {
+  it('are read oldest first, in whatever order somebody has written them', () => {
+    const times = [NOW, NOW - 3, NOW - 1, NOW - 2];
+    const written = writeBlocks(times.map((time) => ({ time, size: 1, metAt: 0 })));
+    expect(readBlocks(written, new Map(), at).map(({ time }) => time)).toEqual([...times].sort());
+  });
+
+  it('are told from each other by time and holder; those of nobody are nobody’s', () => {
+    expect(blockKey({ time: NOW, holder: 'a' })).not.toBe(blockKey({ time: NOW, holder: 'b' }));
+    expect(blockKey({ time: NOW, holder: 'a' })).not.toBe(blockKey({ time: NOW + 1, holder: 'a' }));
+    expect(blockKey({ time: NOW })).toBe(blockKey({ time: NOW, holder: '' }));
+  });
+
+  it('are written without a holder where they have none: the API server takes no other', () => {
+    expect(writeBlocks([{ time: NOW, size: 2, metAt: 1 }])).toStrictEqual({
+      reservations: [{ time: '2026-03-02T09:30:00.000Z', size: 2 }],
+    });
+  });
+});
+
+describe('the next block', () => {
+  const of = (...sizes: number[]) => sizes.map((size) => ({ time: NOW, size, metAt: 0 }));
+
+  it.each([
+    ['a tenth of the limit', 50, of(), 5],
+    ['a tenth, rounded down', 59, of(5), 5],
+    ['one token of a small budget', 9, of(), 1],
+    ['one token of the smallest', 1, of(), 1],
+    ['what is left, when that is less', 50, of(20, 20, 7), 3],
+    ['nothing, when all are taken', 50, of(25, 25), 0],
+    ['nothing, when more are taken than an edited limit allows', 10, of(25, 25), 0],
+  ])('has %s', (_what, limit, counting, size) => {
+    expect(nextSize(limit, counting)).toBe(size);
+  });
+
+  it('never lets the tokens be more than the limit (P5)', () => {
+    holds(
+      fc.property(fc.integer({ min: 1, max: 1_000_000 }), blocks, (limit, counting) => {
+        const taken = counting.reduce((sum, { size }) => sum + size, 0);
+        const size = nextSize(limit, counting);
+        expect(size).toBeLessThanOrEqual(Math.max(1, limit / 10));
+        expect(size).toBeLessThanOrEqual(Math.max(0, limit - taken));
+        expect(size > 0).toBe(taken < limit);
+      }),
+    );
   });
 });
 

@@ -29,7 +29,7 @@ export const MUTATED: readonly Mutated[] = [
   { file: 'bridge/budget-blocks.ts', tests: ['test/bridge/budget-blocks.test.ts'], atLeast: 68 },
   {
     file: 'bridge/leader-state.ts',
-    tests: ['test/bridge/leader-properties.test.ts', 'test/bridge/leader-change.test.ts', 'test/bridge/leader.test.ts'],
+    tests: ['leader-state', 'leader-change', 'leader'].map((name) => `test/bridge/${name}.test.ts`),
     atLeast: 78,
   },
   { file: 'bridge/slowness.ts', tests: ['test/bridge/slowness.test.ts'], atLeast: 80 },
