@@ -17,6 +17,7 @@ import { reconcile } from './reconcile.ts';
 import { createReporter } from './reporter.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { Reach } from './run.ts';
+import { EVERYWHERE, type Served } from './served.ts';
 import { Serving } from './serving.ts';
 import { isStrayKey, StrayActs } from './stray-acts.ts';
 import { Strays } from './strays.ts';
@@ -54,6 +55,8 @@ export interface BridgeOptions {
   readonly rulesTrouble?: () => string | undefined;
   /** Kinds to watch also while no rule names them. */
   readonly listed?: { readonly kinds: readonly ListedKind[]; readonly port: Pick<Kinds, 'find'> };
+  /** The namespaces that are looked into; all of them unless told. */
+  readonly served?: Served;
   /** Whether this process has the rights that a rule needs; all have unless told. */
   readonly isPermitted?: (rule: string) => boolean;
   readonly clusterId: { readonly uid: string; readonly name?: string | undefined };
@@ -82,14 +85,14 @@ export interface Parts {
 
 /** Puts the parts together. */
 export function assemble(options: BridgeOptions): Parts {
-  const { clock, random, cluster, rules, metrics, log, lease } = options;
+  const { clock, random, cluster, rules, metrics, log, lease, served = EVERYWHERE } = options;
   const pendings = new Map<string, Pending>();
   const finished = new Finished();
   const add = (key: string) => work.add(key);
   const relistSelected = () => {
     for (const { match, matchesNamespace } of rules.rules) if (matchesNamespace !== undefined) watches.relist(match);
   };
-  const namespaces = new Namespaces({ cluster, clock, random, metrics, log }, relistSelected);
+  const namespaces = new Namespaces({ cluster, clock, random, metrics, log, served }, relistSelected);
   const isMatched = namespaces.isMatched.bind(namespaces);
   const ruleOf = (name: string, kind: KindRef) => rules.namedFor(name, kind);
   const claims = new Claims({ cluster, lease, metrics, ruleOf, isMatched, add: (key) => claiming.add(key) });
@@ -114,8 +117,8 @@ export function assemble(options: BridgeOptions): Parts {
   const rulesOf = (kind: KindRef) => rules.ofKind(kind);
   const newcomers = { births: new Births(clock), serving: new Serving(clock) };
   const seen = { clock, pendings, finished, claims, strays, ...newcomers };
-  const intake = new Intake({ ...seen, metrics, rulesOf, isMatched, add });
-  const watches = new Watches({ cluster, clock, random, sink: intake, metrics, log });
+  const intake = new Intake({ ...seen, served, metrics, rulesOf, isMatched, add });
+  const watches = new Watches({ cluster, clock, random, sink: intake, metrics, log, served });
   return { pendings, work, claiming, claims, intake, strays, watches, namespaces, ...newcomers, brakes: reach.brakes };
 }
 

@@ -31,6 +31,8 @@ export interface Bridge {
   labelOf(name: string, kind: KindRef): string;
   /** Whether a rule's kind is being watched and was listed, and so are namespaces if it selects by their labels. */
   isWatching(rule: string): boolean;
+  /** Namespaces in which a rule's kind is not being watched; none where the whole cluster is served. */
+  blindIn(rule: string): readonly string[];
   /** What new objects showed of their entries at birth. */
   readonly births: Births;
   /** Since when the kinds have been served. */
@@ -61,6 +63,10 @@ export function startBridge(options: BridgeOptions): Bridge {
       const rule = rules.named(name);
       if (rule === undefined || !intake.isReady([rule.match])) return false;
       return rule.matchesNamespace === undefined || namespaces.isReady;
+    },
+    blindIn(name) {
+      const rule = rules.named(name);
+      return rule === undefined ? [] : intake.blindIn(rule.match);
     },
     release(rule, carriers) {
       for (const meta of carriers) claims.want({ kind: rule.match, meta, rule, change: 'remove' });

@@ -5,7 +5,7 @@
 import * as z from 'zod/mini';
 import { type Call, decoded, type Http, refusal } from './cluster-http.ts';
 import { Schemas } from './cluster-schemas.ts';
-import type { KindFacts, KindRef, Kinds, ListedKind } from './ports.ts';
+import type { KindFacts, KindRef, Kinds, ListedKind, Watched } from './ports.ts';
 import { kindPath } from './wire.ts';
 
 const resourceList = z.object({
@@ -24,8 +24,8 @@ export function createKinds(http: Http): Kinds {
     describe: (kind) => describeKind(http, kind),
     find: (kind) => findKind(http, kind),
     isServed: (kind) => isServed(http, kind),
-    async lacking(kind, verbs) {
-      const allowed = await Promise.all(verbs.map((verb) => isAllowed(http, kind, verb)));
+    async lacking(watched, verbs) {
+      const allowed = await Promise.all(verbs.map((verb) => isAllowed(http, watched, verb)));
       return verbs.filter((_, index) => !allowed[index]);
     },
   };
@@ -69,8 +69,8 @@ async function describeKind(http: Http, { group, version, resource }: KindRef): 
   return resources.find(({ name }) => name === resource);
 }
 
-async function isAllowed(http: Http, { group, resource }: KindRef, verb: string): Promise<boolean> {
-  const spec = { resourceAttributes: { group, resource, verb } };
+async function isAllowed(http: Http, { group, resource, namespace, name }: Watched, verb: string): Promise<boolean> {
+  const spec = { resourceAttributes: { group, resource, namespace, name, verb } };
   const call: Call = {
     method: 'POST',
     path: kindPath(REVIEWS),

@@ -14,13 +14,13 @@ import {
   type Clock,
   type Cluster,
   type EventInput,
-  type KindRef,
   type KubeObject,
   type ListPage,
   type ObjectPath,
   type PageWanted,
   type PatchOperation,
   type PatchOutcome,
+  type Watched,
   type WatchFrame,
 } from './ports.ts';
 import { apiPath, decodeList, decodeMeta, decodeObject, kindPath, watchLine } from './wire.ts';
@@ -99,17 +99,22 @@ async function isMissing(http: Http, answer: Answer, { group, resource, name }: 
   return isObjectMissing(answer, name) || !(await isServed(http, { group, resource }));
 }
 
-async function listMetadata(http: Http, kind: KindRef, { limit, next, namespace }: PageWanted): Promise<ListPage> {
-  const query = new URLSearchParams({ limit: String(limit), ...(next === undefined ? {} : { continue: next }) });
-  const path = `${kindPath(kind, namespace)}?${query}`;
-  const call: Call = { method: 'GET', path, accept: META_LIST_ONLY, doing: `listing ${kind.resource}` };
+async function listMetadata(http: Http, watched: Watched, { limit, next }: PageWanted): Promise<ListPage> {
+  const path = pathOf(watched, { limit: String(limit), ...(next === undefined ? {} : { continue: next }) });
+  const call: Call = { method: 'GET', path, accept: META_LIST_ONLY, doing: `listing ${watched.resource}` };
   const answer = await http.ask(call);
   if (answer.status !== 200) throw refusal(call, answer);
   return decoded(call, answer, decodeList);
 }
 
+/** One object is asked for as a list of that name, which rights on the name allow. */
+function pathOf({ namespace, name, ...kind }: Watched, query: Readonly<Record<string, string>>): string {
+  const only = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` };
+  return `${kindPath(kind, namespace)}?${new URLSearchParams({ ...query, ...only })}`;
+}
+
 interface Watching {
-  readonly kind: KindRef;
+  readonly kind: Watched;
   readonly resourceVersion: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -120,7 +125,7 @@ async function* watchMetadata(http: Http, { kind, resourceVersion, signal }: Wat
       ? { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
       : { resourceVersion };
   const fixed = { watch: '1', allowWatchBookmarks: 'true', timeoutSeconds: String(WATCH_SECONDS) };
-  const path = `${kindPath(kind)}?${new URLSearchParams({ ...fixed, ...from })}`;
+  const path = pathOf(kind, { ...fixed, ...from });
   const call: Call = { method: 'GET', path, accept: META_ONLY, doing: `watching ${kind.resource}` };
   const body = await http.open(call, signal);
   yield { type: 'opened' };

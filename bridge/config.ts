@@ -10,9 +10,10 @@ import en from 'zod/v4/locales/en.js';
 import { handlerName } from './contract.ts';
 import { explain, LOG_LEVELS } from './log.ts';
 import type { Rule } from './rule.ts';
-import { isRefusedKind, isText, TEXTS, type TextFact } from './rule-facts.ts';
+import { isRefusedKind, isText, NAMESPACES_MAX, TEXTS, type TextFact } from './rule-facts.ts';
 import { faultsOfIssue, type ParsedRules, parseRules } from './rules.ts';
 import type { Fault } from './rules-file.ts';
+import type { Served } from './served.ts';
 
 const url = z.string().check(z.regex(/^https?:\/\/\S+$/, 'not an http(s) URL'));
 const filled = z.string().check(z.minLength(1, 'empty'));
@@ -22,7 +23,9 @@ const kind = z
   .strictObject({ group: text(TEXTS.group), version: z.optional(text(TEXTS.version)), resource: text(TEXTS.resource) })
   .check(z.refine((listed) => !isRefusedKind(listed), { error: 'no rule may hold this kind' }));
 
-const configSchema = z.strictObject({
+const namespaces = z.array(text(TEXTS.namespace)).check(z.maxLength(NAMESPACES_MAX.served));
+
+const configFields = z.strictObject({
   /** Display name of the cluster; its identity is the uid of namespace kube-system. */
   cluster: z.optional(z.strictObject({ name: filled.check(z.maxLength(128)) })),
   /** Path of a kubeconfig; without it KUBECONFIG, the home directory, or the Pod's own ServiceAccount. */
@@ -31,6 +34,10 @@ const configSchema = z.strictObject({
   rules: z.optional(filled),
   /** Kinds that are watched also while no rule names them: the ones that the bridge has rights on. */
   kinds: z._default(z.array(kind), []),
+  /** Namespaces that are served, and no others; without it the whole cluster is. */
+  namespaces: z.optional(namespaces.check(z.minLength(1, 'leave it out to serve the whole cluster'))),
+  /** Namespaces that were served: what is pending there goes on, and entries come off live objects. */
+  leavingNamespaces: z._default(namespaces, []),
   queues: z.strictObject({
     region: filled,
     endpoint: z.optional(url),
@@ -51,11 +58,30 @@ const configSchema = z.strictObject({
   log: z._default(z.strictObject({ level: z.enum(LOG_LEVELS) }), { level: 'info' }),
 });
 
+const configSchema = configFields.check((checked) => {
+  const { namespaces, leavingNamespaces } = checked.value;
+  for (const [at, name] of leavingNamespaces.entries()) {
+    const message =
+      namespaces === undefined
+        ? 'the whole cluster is served, so none is left'
+        : namespaces.includes(name)
+          ? 'served and left at once'
+          : undefined;
+    if (message === undefined) continue;
+    checked.issues.push({ code: 'custom', input: name, path: ['leavingNamespaces', at], message });
+  }
+});
+
 /** The configuration as the rest of the bridge sees it, its rules parsed. */
 export type Config = Readonly<Omit<z.output<typeof configSchema>, 'rules'>> & {
   /** The rules of the file; undefined when they come from the API. */
   readonly rules: readonly Rule[] | undefined;
 };
+
+/** The namespaces that a configuration has served. */
+export function servedBy({ namespaces, leavingNamespaces: leaving }: Config): Served {
+  return { namespaces, leaving };
+}
 
 /** The configuration, or all that is wrong with it. */
 export type LoadedConfig =

@@ -7,10 +7,12 @@ import type { Claims } from './claims.ts';
 import { hasEntry, rulesHolding } from './finalizer.ts';
 import { kindKey } from './kind-key.ts';
 import type { Metrics } from './metrics.ts';
-import { advance, type Finished, newPending, type Pending, pendingKey } from './pending.ts';
-import type { Clock, KindRef, ObjectMeta } from './ports.ts';
+import { advance, type Finished, newPending, type Over, type Pending, pendingKey } from './pending.ts';
+import type { Clock, KindRef, ObjectMeta, Watched } from './ports.ts';
 import type { Rule } from './rule.ts';
+import { isLeaving, kindOf, type Served, shows } from './served.ts';
 import type { Serving } from './serving.ts';
+import { Sights } from './sights.ts';
 import type { Strays } from './strays.ts';
 import type { Sink } from './watch-sink.ts';
 import { UNNEEDED } from './watches.ts';
@@ -26,6 +28,7 @@ export interface IntakeOptions {
   readonly metrics: Metrics;
   readonly births: Births;
   readonly serving: Serving;
+  readonly served: Served;
   rulesOf(kind: KindRef): readonly Rule[];
   /** Whether a rule selects a live object, by its labels and its namespace's; undefined when those are not known yet. */
   isMatched(rule: Rule, meta: ObjectMeta): boolean | undefined;
@@ -39,93 +42,82 @@ const STRANGERS_MAX = 3;
 const UNSERVED: ReadonlySet<string> = new Set(['Http404', 'Http405']);
 const REFUSED: ReadonlySet<string> = new Set(['Http403', ...UNSERVED]);
 
-interface KindState {
-  /** A first complete list was seen: what begins to be deleted from now on, only we can have sent anything for. */
-  everSynced: boolean;
-  isWatching: boolean;
-  /** The kind is not served, or may not be watched: nobody can say when it will be known. */
-  isRefused: boolean;
-  /** During a list: the keys of pending deletions that it has shown. */
-  shown: Set<string> | undefined;
-}
-
 /** The sink of all watches. */
 export class Intake implements Sink {
   readonly #options: IntakeOptions;
-  readonly #kinds = new Map<string, KindState>();
+  readonly #sights: Sights;
   /** By uid, the names of unknown rules under which an object is pending: nothing else leads from the object to them. */
   readonly #strangers = new Map<string, Set<string>>();
 
   constructor(options: IntakeOptions) {
     this.#options = options;
+    this.#sights = new Sights(options);
   }
 
   /** Whether every one of these kinds is being watched and was listed completely once. */
   isReady(kinds: readonly KindRef[]): boolean {
-    return kinds.every((kind) => {
-      const state = this.#stateOf(kind);
-      return state.everSynced && state.isWatching;
-    });
+    return this.#sights.isReady(kinds);
   }
 
   /** Whether every kind is known, or is one that cannot be watched now and must not hold up the others (P10). */
   isSettled(kinds: readonly KindRef[]): boolean {
-    return kinds.every((kind) => {
-      const { everSynced, isRefused } = this.#stateOf(kind);
-      return everSynced || isRefused;
-    });
+    return this.#sights.isSettled(kinds);
   }
 
-  listing(kind: KindRef): void {
-    this.#stateOf(kind).shown = new Set();
-    this.#options.strays.listing(kind);
+  /** The namespaces in which a kind is not being watched; none where it is watched as a whole. */
+  blindIn(kind: KindRef): readonly string[] {
+    return this.#sights.blindIn(kind);
   }
 
-  present(kind: KindRef, meta: ObjectMeta, isNew = false): void {
-    if (meta.deletionTimestamp === undefined) this.#live(kind, meta, isNew);
-    else this.#deleting(kind, meta);
+  listing(watched: Watched): void {
+    this.#sights.of(watched).shown = new Set();
+    this.#options.strays.listing(watched);
   }
 
-  deleted(kind: KindRef, meta: ObjectMeta): void {
-    this.#options.strays.off(kind, meta);
-    for (const rule of this.#rulesWithMemory(kind, meta)) this.#off(pendingKey(meta.uid, rule));
+  present(watched: Watched, meta: ObjectMeta, isNew = false): void {
+    if (meta.deletionTimestamp === undefined) this.#live(watched, meta, isNew);
+    else this.#deleting(watched, meta);
+  }
+
+  deleted(watched: Watched, meta: ObjectMeta): void {
+    this.#options.strays.off(watched, meta);
+    for (const rule of this.#rulesWithMemory(watched, meta)) this.#off(pendingKey(meta.uid, rule));
     this.#strangers.delete(meta.uid);
   }
 
-  synced(kind: KindRef): void {
-    const state = this.#stateOf(kind);
-    const shown = state.shown;
-    state.everSynced = true;
-    state.shown = undefined;
-    this.resumed(kind);
-    this.#options.strays.synced(kind);
-    this.#options.finished.seenAll((other) => kindKey(other) === kindKey(kind));
+  synced(watched: Watched): void {
+    const sight = this.#sights.of(watched);
+    const { shown } = sight;
+    sight.everSynced = true;
+    sight.shown = undefined;
+    this.resumed(watched);
+    this.#options.strays.synced(watched);
+    const isSeen = ({ kind, meta }: Over) => kindKey(kind) === kindKey(watched) && shows(watched, meta);
+    this.#options.finished.seenAll(isSeen);
     if (shown === undefined) return;
     for (const [uid, names] of this.#strangers) this.#forgetStrangers(uid, names);
-    for (const [key, pending] of this.#options.pendings) {
-      if (kindKey(pending.kind) === kindKey(kind) && !shown.has(key)) this.#doubt(key);
-    }
+    for (const [key, pending] of this.#options.pendings) if (isSeen(pending) && !shown.has(key)) this.#doubt(key);
   }
 
-  blind(kind: KindRef, cause: string): void {
-    const state = this.#stateOf(kind);
-    state.isWatching = false;
-    state.isRefused ||= REFUSED.has(cause);
-    if (UNSERVED.has(cause)) this.#options.serving.down(kind);
+  blind(watched: Watched, cause: string): void {
+    const sight = this.#sights.of(watched);
+    sight.isWatching = false;
+    sight.isRefused ||= REFUSED.has(cause);
+    if (UNSERVED.has(cause)) this.#options.serving.down(watched);
     if (cause === UNNEEDED) {
-      this.#options.strays.forget(kind);
-      this.#options.serving.unseen(kind);
+      this.#options.strays.forget(watched);
+      this.#options.serving.unseen(watched);
       // What nobody needs is not what the bridge is blind to: nobody shall be woken for it.
-      this.#options.metrics.watching.remove({ group: kind.group, resource: kind.resource });
+      this.#options.metrics.watching.remove({ group: watched.group, resource: watched.resource });
       return;
     }
-    this.#options.metrics.watching.set({ group: kind.group, resource: kind.resource }, 0);
+    this.#sights.measure(watched);
   }
 
-  resumed(kind: KindRef): void {
-    this.#stateOf(kind).isWatching = true;
-    this.#options.serving.up(kind);
-    this.#options.metrics.watching.set({ group: kind.group, resource: kind.resource }, 1);
+  resumed(watched: Watched): void {
+    this.#sights.of(watched).isWatching = true;
+    this.#options.serving.up(watched);
+    this.#sights.measure(watched);
   }
 
   /** Takes a deleting object in, however it was met; `knowsAllSent` only ever for one met by the watch. */
@@ -133,7 +125,7 @@ export class Intake implements Sink {
     return this.#track({ kind, meta, rule, knowsAllSent: false });
   }
 
-  #live(kind: KindRef, meta: ObjectMeta, isNew: boolean): void {
+  #live(kind: Watched, meta: ObjectMeta, isNew: boolean): void {
     this.#options.strays.see(kind, meta);
     for (const rule of this.#options.rulesOf(kind)) {
       const isHeld = hasEntry(meta, rule.entry);
@@ -142,13 +134,18 @@ export class Intake implements Sink {
       const isMatched = this.#options.isMatched(rule, meta);
       if (isMatched === true && isNew) this.#options.births.saw(rule, meta, isHeld);
       if (isMatched === true && !isHeld) this.#options.claims.want({ kind, meta, rule, change: 'add' });
-      if (isMatched === false && isHeld && rule.unmatched === 'Release') {
+      if (isMatched === false && isHeld && this.#isReleased(rule, meta)) {
         this.#options.claims.want({ kind, meta, rule, change: 'remove' });
       }
     }
   }
 
-  #deleting(kind: KindRef, meta: ObjectMeta): void {
+  /** Whether an entry comes off a live object that its rule does not select. */
+  #isReleased({ unmatched }: Rule, meta: ObjectMeta): boolean {
+    return unmatched === 'Release' || isLeaving(this.#options.served, meta);
+  }
+
+  #deleting(kind: Watched, meta: ObjectMeta): void {
     this.#options.strays.off(kind, meta);
     const holding = rulesHolding(meta);
     const known = new Set(this.#options.rulesOf(kind).map(({ name }) => name));
@@ -168,9 +165,9 @@ export class Intake implements Sink {
     if (names.size === 0) this.#strangers.delete(uid);
   }
 
-  #holding(kind: KindRef, meta: ObjectMeta, rule: string): void {
+  #holding(kind: Watched, meta: ObjectMeta, rule: string): void {
     const { finished } = this.#options;
-    const state = this.#stateOf(kind);
+    const state = this.#sights.of(kind);
     const key = pendingKey(meta.uid, rule);
     const isListing = state.shown !== undefined;
     if (finished.has(key) && !isListing) return;
@@ -189,7 +186,7 @@ export class Intake implements Sink {
       if (advance(known, meta)) add(known.key);
       return known;
     }
-    const pending = newPending({ ...from, meta, firstLooked: clock.now() });
+    const pending = newPending({ ...from, kind: kindOf(from.kind), meta, firstLooked: clock.now() });
     pendings.set(pending.key, pending);
     add(pending.key);
     return pending;
@@ -212,14 +209,5 @@ export class Intake implements Sink {
   #rulesWithMemory(kind: KindRef, meta: ObjectMeta): ReadonlySet<string> {
     const followed = this.#strangers.get(meta.uid) ?? [];
     return new Set([...this.#options.rulesOf(kind).map(({ name }) => name), ...rulesHolding(meta), ...followed]);
-  }
-
-  #stateOf(kind: KindRef): KindState {
-    const key = kindKey(kind);
-    const known = this.#kinds.get(key);
-    if (known !== undefined) return known;
-    const state = { everSynced: false, isWatching: false, isRefused: false, shown: undefined };
-    this.#kinds.set(key, state);
-    return state;
   }
 }

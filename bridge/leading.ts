@@ -11,7 +11,7 @@ export function writingAsLeader(cluster: Cluster, lease: Lease): Cluster {
   };
   return {
     get: (path) => cluster.get(path),
-    list: (kind, page) => cluster.list(kind, page),
+    list: (watched, page) => cluster.list(watched, page),
     watch: (kind, resourceVersion, signal) => cluster.watch(kind, resourceVersion, signal),
     async patch(path, operations, subresource) {
       check(`patching ${path.resource}/${path.name}`);

@@ -14,7 +14,7 @@ import { createCredentials, loadKubeConfig } from './cluster-credentials.ts';
 import { createHttp, type Http } from './cluster-http.ts';
 import { createKinds } from './cluster-kinds.ts';
 import { createLeases } from './cluster-lease.ts';
-import { type Config, loadConfig } from './config.ts';
+import { type Config, loadConfig, servedBy } from './config.ts';
 import { keepHeapSmall } from './heap.ts';
 import { Candidate } from './leader.ts';
 import { writingAsLeader } from './leading.ts';
@@ -80,7 +80,8 @@ function lead({ config, log, metrics, running, queueHealth }: Process, leadershi
   const { http, cluster, uid, candidate } = leadership;
   const kinds = createKinds(http);
   const rules = new RuleBook(config.rules);
-  const common = { cluster, clock, lease: candidate, metrics, log, random: Math.random };
+  const served = servedBy(config);
+  const common = { cluster, clock, lease: candidate, metrics, log, random: Math.random, served };
   const bridge = startBridge({
     ...{ ...common, rules },
     queue: createSqsQueue({ ...config.queues, clock, metrics, log, health: queueHealth }),
@@ -98,14 +99,14 @@ function lead({ config, log, metrics, running, queueHealth }: Process, leadershi
   running.bridge = bridge;
   if (config.rules === undefined) {
     running.keeper = startRuleKeeper({
-      ...{ ...common, book: rules, kinds, census: createCensus(cluster) },
+      ...{ ...common, book: rules, kinds, census: createCensus(cluster, served) },
       hasHandler: (name) => Object.hasOwn(config.handlers, name),
-      ...{ isWatching: bridge.isWatching, pendings: bridge.pendings, release: bridge.release },
+      ...{ isWatching: bridge.isWatching, blindIn: bridge.blindIn, pendings: bridge.pendings, release: bridge.release },
       ...{ births: bridge.births, serving: bridge.serving },
     });
   }
   const names = rules.rules.map(({ name }) => name);
-  log.info({ cluster: uid, rules: names }, 'starting the bridge: done');
+  log.info({ cluster: uid, rules: names, ...served }, 'starting the bridge: done');
 }
 
 /** The cluster's identity; the API server may not be there yet. */

@@ -166,6 +166,12 @@ export function remember(pending: Pending, seen: Seen): void {
   }
 }
 
+/** What is kept of a deletion that is over: where it was. */
+export interface Over {
+  readonly kind: KindRef;
+  readonly meta: Pick<ObjectMeta, 'namespace'>;
+}
+
 /** How many deletions are remembered that the watch has shown over. */
 const ECHOES_MAX = 1_000;
 
@@ -175,11 +181,11 @@ const ECHOES_MAX = 1_000;
  * what comes twice or out of order around a list.
  */
 export class Finished {
-  readonly #awaited = new Map<string, KindRef>();
+  readonly #awaited = new Map<string, Over>();
   readonly #echoes = new Set<string>();
 
-  add({ key, kind }: Pick<Pending, 'key' | 'kind'>): void {
-    this.#awaited.set(key, kind);
+  add({ key, kind, meta: { namespace } }: Over & Pick<Pending, 'key'>): void {
+    this.#awaited.set(key, { kind, meta: { namespace } });
   }
 
   has(key: string): boolean {
@@ -200,8 +206,8 @@ export class Finished {
     if (oldest !== undefined && this.#echoes.size > ECHOES_MAX) this.#echoes.delete(oldest);
   }
 
-  /** A complete list came. */
-  seenAll(isOfKind: (kind: KindRef) => boolean): void {
-    for (const [key, kind] of this.#awaited) if (isOfKind(kind)) this.seenOff(key);
+  /** A complete list came, of those of which that is so. */
+  seenAll(isListed: (over: Over) => boolean): void {
+    for (const [key, over] of this.#awaited) if (isListed(over)) this.seenOff(key);
   }
 }

@@ -24,6 +24,12 @@ export interface KindRef {
   readonly resource: string;
 }
 
+/** What is watched or listed: a kind, all of it or within one namespace, or the one object of a name. */
+export interface Watched extends KindRef {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}
+
 /** A kind as a configuration names it; without a version, whichever the API server prefers. */
 export interface ListedKind extends Pick<KindRef, 'group' | 'resource'> {
   readonly version?: string | undefined;
@@ -96,7 +102,6 @@ export interface ListPage {
 export interface PageWanted {
   readonly limit: number;
   readonly next?: string | undefined;
-  readonly namespace?: string | undefined;
 }
 
 /** What goes into a Kubernetes Event about an object. */
@@ -138,9 +143,8 @@ export interface Cluster {
   get(path: ObjectPath): Promise<KubeObject | undefined>;
   patch(path: ObjectPath, operations: readonly PatchOperation[], subresource?: 'status'): Promise<PatchOutcome>;
   /** Without `resourceVersion`, begins with the objects as they are, ended by a bookmark with `synced`. */
-  watch(kind: KindRef, resourceVersion: string | undefined, signal: AbortSignal): AsyncIterable<WatchFrame>;
-  /** In all namespaces unless one is named. */
-  list(kind: KindRef, page: PageWanted): Promise<ListPage>;
+  watch(watched: Watched, resourceVersion: string | undefined, signal: AbortSignal): AsyncIterable<WatchFrame>;
+  list(watched: Watched, page: PageWanted): Promise<ListPage>;
   recordEvent(event: EventInput): Promise<void>;
 }
 
@@ -168,8 +172,8 @@ export interface Kinds {
   schemaOf(ref: KindRef, kind: string, isFresh?: boolean): Promise<SchemaOutcome>;
   /** Whether it serves the kind in any version; while it does not, no object of it can be there. */
   isServed(kind: Pick<KindRef, 'group' | 'resource'>): Promise<boolean>;
-  /** The verbs on a kind, in all namespaces, that this process lacks. */
-  lacking(kind: KindRef, verbs: readonly string[]): Promise<readonly string[]>;
+  /** The verbs on a kind, in all namespaces unless one is named, that this process lacks. */
+  lacking(watched: Watched, verbs: readonly string[]): Promise<readonly string[]>;
 }
 
 /** A message to send; `id` is unique within its batch. */

@@ -3,8 +3,10 @@
  * Reasons are stable words that programs may wait for; messages are for people.
  */
 import type { OwnershipBinding } from './rule.ts';
-import type { ACCEPTANCES } from './rule-facts.ts';
+import { type ACCEPTANCES, PERMISSIONS, WATCHINGS } from './rule-facts.ts';
 import { type Judgement, VERBS } from './rule-judge.ts';
+import { leftWords } from './rule-namespaces.ts';
+import { EVERYWHERE, type Served } from './served.ts';
 import type { Condition } from './teardown-rules.ts';
 
 /** How surely an accepted rule's proof belongs to the object, as reason and message. */
@@ -20,12 +22,26 @@ const BINDINGS: Readonly<Record<OwnershipBinding, readonly [reason: keyof typeof
   ],
 };
 
+/** What is seen of a rule's objects. */
+export interface Sighting {
+  readonly isWatching: boolean;
+  readonly served: Served;
+  /** Namespaces in which the kind is not being watched. */
+  readonly blindIn: readonly string[];
+  /** Namespaces that are served no more, and in which objects may carry the entry. */
+  readonly left: readonly string[];
+  /** How many objects carry it in each namespace that is being left. */
+  readonly leaving: ReadonlyMap<string, number>;
+}
+
+/** What is seen of a rule's objects where the whole cluster is served. */
+export function sightingOf(isWatching: boolean): Sighting {
+  return { isWatching, served: EVERYWHERE, blindIn: [], left: [], leaving: new Map() };
+}
+
 /** The conditions of a judgement. */
-export function conditionsOf(judgement: Judgement, isWatching: boolean): readonly Condition[] {
-  const watching: Condition = isWatching
-    ? { type: 'Watching', status: 'True', reason: 'Watching', message: 'the kind is being watched' }
-    : { type: 'Watching', status: 'False', reason: 'NotWatching', message: blindness(judgement) };
-  const basis = [accepted(judgement), permitted(judgement), watching];
+export function conditionsOf(judgement: Judgement, sighting: Sighting): readonly Condition[] {
+  const basis = [accepted(judgement), permitted(judgement), watching(judgement, sighting)];
   const lacksOne = basis.find(({ status }) => status !== 'True');
   const ready: Condition =
     lacksOne === undefined
@@ -34,10 +50,27 @@ export function conditionsOf(judgement: Judgement, isWatching: boolean): readonl
   return [...basis, ready];
 }
 
-function blindness({ rule }: Judgement): string {
+function watching(judgement: Judgement, { isWatching, left, ...rest }: Sighting): Condition {
+  const condition = (reason: keyof typeof WATCHINGS, message: string): Condition => {
+    return { type: 'Watching', status: WATCHINGS[reason].status, reason, message };
+  };
+  if (!isWatching) return condition('NotWatching', blindness(judgement, rest.blindIn));
+  if (left.length > 0) return condition('NamespacesLeft', leftWords(left));
+  return condition('Watching', `the kind is being watched${placesOf(rest)}`);
+}
+
+function placesOf({ served: { namespaces }, leaving }: Pick<Sighting, 'served' | 'leaving'>): string {
+  if (namespaces === undefined) return '';
+  const counts = [...leaving].map(([namespace, count]) => `${namespace} (${count} objects carry the entry)`);
+  const served = namespaces.join(', ');
+  return ` in namespaces ${served}${counts.length === 0 ? '' : `; leaving ${counts.join(', ')}`}`;
+}
+
+function blindness({ rule }: Judgement, blindIn: readonly string[]): string {
+  const where = blindIn.length === 0 ? '' : ` in namespace ${blindIn.join(', ')}`;
   return rule?.matchesNamespace === undefined
-    ? 'the kind is not being watched'
-    : 'the kind, or the labels of namespaces, are not being watched';
+    ? `the kind is not being watched${where}`
+    : `the kind${where}, or the labels of namespaces, are not being watched`;
 }
 
 function accepted({ rule, fault, notes }: Judgement): Condition {
@@ -46,11 +79,21 @@ function accepted({ rule, fault, notes }: Judgement): Condition {
   return { type: 'Accepted', status: 'True', reason, message: [message, ...notes].join('; ') };
 }
 
-function permitted({ rule, lacking }: Judgement): Condition {
-  if (lacking.length > 0) {
-    return { type: 'Permitted', status: 'False', reason: 'MissingVerbs', message: `may not ${lacking.join('; ')}` };
-  }
+function permitted({ rule, lacking, isBeyond, absent }: Judgement): Condition {
+  const condition = (reason: keyof typeof PERMISSIONS, message: string): Condition => {
+    return { type: 'Permitted', status: PERMISSIONS[reason].status, reason, message };
+  };
+  if (isBeyond) return condition('ClusterScoped', BEYOND);
+  if (lacking.length > 0) return condition('MissingVerbs', `may not ${lacking.join('; ')}`);
+  if (absent.length > 0) return condition('NamespaceMissing', absence(absent));
   return rule === undefined
-    ? { type: 'Permitted', status: 'Unknown', reason: 'NotAccepted', message: 'not asked before it is accepted' }
-    : { type: 'Permitted', status: 'True', reason: 'Permitted', message: `may ${VERBS.join(', ')}` };
+    ? condition('NotAccepted', 'not asked before it is accepted')
+    : condition('Permitted', `may ${VERBS.join(', ')}`);
+}
+
+const BEYOND = 'the kind is in no namespace, and this bridge serves some namespaces only: it can see no object of it';
+
+function absence(absent: readonly string[]): string {
+  const are = absent.length === 1 ? 'is not there, and the rights in it' : 'are not there, and the rights in them';
+  return `namespace ${absent.join(', ')} ${are} went with it; the others are served`;
 }

@@ -6,12 +6,14 @@ import { atAdmission, POLICIES } from './at-admission.ts';
 import type { Births } from './births.ts';
 import { INJECTS_LABEL, injectsLabel } from './injects.ts';
 import { kindName } from './kind-key.ts';
+import type { Leavings, Left } from './leavings.ts';
 import { explain, type Log } from './log.ts';
 import type { Clock, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { putInForce } from './rule-force.ts';
-import type { Judgement } from './rule-judge.ts';
+import { type Judgement, mayHold } from './rule-judge.ts';
+import { leftBehind, noteNamespaces, stillLeaving } from './rule-namespaces.ts';
 import { STATUS_EVERY_MS, type StatusOptions, type Written, writeStatus } from './rule-status.ts';
 import type { LabelWord, Serving } from './serving.ts';
 import { type Condition, markRule, matchOf, rulePath, statusOf } from './teardown-rules.ts';
@@ -32,28 +34,49 @@ export interface EnforcingOptions extends StatusOptions {
   readonly book: RuleBook;
   readonly births: Births;
   readonly serving: Serving;
+  readonly leavings: Leavings;
   readonly log: Log;
   /** Per rule the label that this process wrote last. */
   readonly marked: Map<string, Written>;
+  isWatching(rule: string): boolean;
+  /** Namespaces in which a rule's kind is not being watched. */
+  blindIn(rule: string): readonly string[];
   /** Whether the API server serves admission policies; undefined when nobody could ask. */
   isPolicyServed(): Promise<boolean | undefined>;
 }
 
 /** Puts a live rule's latest generation, or the last accepted one, in force, and says so; resolves to when to look again. */
-export async function enforce(options: EnforcingOptions, object: KubeObject, judgement: Judgement): Promise<number> {
-  const { book, clock, lease, serving } = options;
-  const { name } = object.metadata;
+export async function enforce(options: EnforcingOptions, seen: KubeObject, judgement: Judgement): Promise<number> {
+  const { book, clock, lease, serving, served } = options;
+  const { name } = seen.metadata;
+  const { object, leaving } = lease.holds() ? await noteLeaving(options, seen, judgement) : { object: seen };
   putInForce(book, object, judgement);
   if (judgement.fault?.reason === 'UnknownResource') serving.down(matchOf(object));
-  const isInForce = judgement.rule !== undefined && judgement.lacking.length === 0;
+  const isInForce = judgement.rule !== undefined && mayHold(judgement);
   const { labelled, dueAt } = await label(options, object.metadata, isInForce ? judgement.rule : undefined);
   let statusDueAt: number | undefined;
   if (lease.holds()) {
     const alsoSaid = await conditionsAtAdmission(options, object, labelled);
-    statusDueAt = await writeStatus({ ...options, alsoSaid }, name, judgement);
+    const sighting = {
+      ...{ isWatching: options.isWatching(name), blindIn: options.blindIn(name), served },
+      ...{ left: leftBehind(object, served), leaving: leaving?.carriers ?? new Map() },
+    };
+    statusDueAt = await writeStatus({ ...options, alsoSaid }, { name, judgement, sighting });
   }
-  const pause = !isInForce || judgement.isIncomplete ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
+  const mayChange = !isInForce || judgement.isIncomplete || judgement.absent.length > 0 || leaving?.carriers.size;
+  const pause = mayChange ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
   return Math.min(clock.now() + pause, ...[statusDueAt, dueAt].filter((at) => at !== undefined));
+}
+
+/** Before anything gets the rule's entry its status says where that may be, and what is being left is looked through. */
+async function noteLeaving(
+  { cluster, leavings, served }: EnforcingOptions,
+  object: KubeObject,
+  { rule, isBeyond }: Judgement,
+): Promise<{ readonly object: KubeObject; readonly leaving?: Left }> {
+  if (served.namespaces === undefined || rule === undefined || isBeyond) return { object };
+  const leaving = await leavings.look(rule, stillLeaving(object, served));
+  return { object: await noteNamespaces(cluster, object, { served, emptied: leaving.emptied }), leaving };
 }
 
 /** A rule's label after a look at it. */

@@ -28,6 +28,8 @@ export const BUDGET_LIMIT = { least: 1, most: 1_000_000 } as const;
 /** Blocks of a budget that the status can hold, and objects that it lists as held. */
 export const BUDGET_RESERVATIONS_MAX = 64;
 export const HELD_OBJECTS_MAX = 20;
+/** Most namespaces that a bridge serves or leaves, where it serves some only, and that the status of a rule keeps. */
+export const NAMESPACES_MAX = { served: 256, kept: 4_096 } as const;
 /** Largest spec that the status keeps of the last accepted generation, in UTF-8 bytes of its JSON. */
 export const LAST_ACCEPTED_MAX_BYTES = 65_536;
 
@@ -102,6 +104,7 @@ export const TEXTS = {
   },
   version: { shape: new RegExp(`^${label}$`), longest: NAME_MAX, fault: 'not an API version' },
   resource: { shape: new RegExp(`^${label}$`), longest: NAME_MAX, fault: 'not a resource: the plural, in lower case' },
+  namespace: { shape: new RegExp(`^${label}$`), longest: NAME_MAX, fault: 'not the name of a namespace' },
   /** What Kubernetes takes for a finalizer: many controllers' have a dot, and no slash. */
   finalizer: {
     shape: new RegExp(`^(${subdomain}/)?${name}$`),
@@ -141,6 +144,41 @@ export const ACCEPTANCES = {
     'in force; another object of the same name would have the same proof, so entries stay until no request can still run',
   OwnershipNone:
     "in force without a proof, as `ownership.none` says: it takes down whatever a target names, where the function's own configuration allows that; entries stay until no request can still run",
+} as const;
+
+/** The reasons of `Permitted`: its status, and what each means. */
+export const PERMISSIONS = {
+  Permitted: { status: 'True', meaning: 'the bridge may do all that it has to' },
+  MissingVerbs: {
+    status: 'False',
+    meaning:
+      'the message names what is missing, and in which namespaces; what may be done is done, and no new object gets the entry at birth',
+  },
+  ClusterScoped: {
+    status: 'False',
+    meaning:
+      'the kind is in no namespace, and the bridge serves some namespaces only, so it sees no object of it: no entry is put on, and none that is there comes off',
+  },
+  NamespaceMissing: {
+    status: 'False',
+    meaning:
+      'a namespace that the bridge serves is not there, and the rights in it went with it; the rule is in force in the others',
+  },
+  NotAccepted: { status: 'Unknown', meaning: 'not asked before the rule is accepted' },
+} as const;
+
+/** The reasons of `Watching`: its status, and what each means. */
+export const WATCHINGS = {
+  Watching: {
+    status: 'True',
+    meaning: 'objects of the kind are seen as they change, in the namespaces that the message names',
+  },
+  NotWatching: { status: 'False', meaning: 'the watch is not open; the message says of what' },
+  NamespacesLeft: {
+    status: 'False',
+    meaning:
+      'objects in a namespace that the bridge served before, and serves no more, may still carry the entry, and nobody would finish their deletion ([operations](operations.md#some-namespaces-only)); in those that are served the rule works',
+  },
 } as const;
 
 /** The reason of `Accepted=Unknown`. */

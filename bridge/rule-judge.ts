@@ -3,14 +3,16 @@
  * read, is the proof bound to its objects, does it wait in a circle, may we do what it needs. Called by rule-keeper.ts; what is wrong is said
  * in the rule's conditions by rule-conditions.ts.
  */
+import { doesNamespaceExist } from './namespace-existence.ts';
 import { NAMESPACES } from './namespaces.ts';
-import type { Cluster, KindRef, Kinds, KubeObject } from './ports.ts';
+import type { Cluster, KindRef, Kinds, KubeObject, Watched } from './ports.ts';
 import type { Rule } from './rule.ts';
 import { rulesReached, type Waits, waiterOf, waitsAmong } from './rule-circles.ts';
 import type { Refusal } from './rule-facts.ts';
 import { faultOfFields } from './rule-fields.ts';
 import type { TeardownRuleSpec } from './rule-schema.ts';
 import { ownershipOf, ruleFromObject } from './rules.ts';
+import { type Served, watchedOf } from './served.ts';
 import { bindingOf } from './target.ts';
 import { isRememberable, rulePath, versionOf } from './teardown-rules.ts';
 
@@ -35,6 +37,10 @@ export interface Judgement {
   readonly fault: RuleFault | undefined;
   /** What the bridge may not do: `list, patch` on the kind, `list, watch namespaces`; empty when it may, or nobody could ask. */
   readonly lacking: readonly string[];
+  /** The kind is in no namespace, and the bridge serves some only: it sees no object of it. */
+  readonly isBeyond: boolean;
+  /** Namespaces that are served and not there. */
+  readonly absent: readonly string[];
   /** What people should know of an accepted rule. */
   readonly notes: readonly string[];
   /** Whether something that it was to be judged by may come soon: a rule that it waits for, its kind's schema. */
@@ -47,14 +53,34 @@ export interface Judgement {
 export interface JudgeOptions {
   readonly kinds: Kinds;
   readonly cluster: Pick<Cluster, 'get'>;
+  readonly served: Served;
   hasHandler(name: string): boolean;
 }
 
 /** Judges a rule. Throws ApiError when the API server could not be asked. */
 export async function judgeRule(options: JudgeOptions, object: KubeObject): Promise<Judgement> {
   const verdict = await verdictOn(options, object);
-  const { lacking = [], notes = [], others = [], isIncomplete = false } = verdict;
-  return { version: versionOf(object), rule: verdict.rule, fault: verdict.fault, lacking, notes, others, isIncomplete };
+  const {
+    rule,
+    fault,
+    lacking = [],
+    isBeyond = false,
+    absent = [],
+    notes = [],
+    others = [],
+    isIncomplete = false,
+  } = verdict;
+  return { version: versionOf(object), rule, fault, lacking, isBeyond, absent, notes, others, isIncomplete };
+}
+
+/** Whether the bridge may do all that a rule needs, as it was judged last; one that was not judged yet is not held against it. */
+export function isPermitted(judgement: Judgement | undefined): boolean {
+  return judgement === undefined || (mayHold(judgement) && judgement.absent.length === 0);
+}
+
+/** Whether new objects may get the rule's entry: the bridge can take it off again wherever that is. */
+export function mayHold({ lacking, isBeyond }: Judgement): boolean {
+  return lacking.length === 0 && !isBeyond;
 }
 
 type Verdict = Partial<Omit<Judgement, 'version'>>;
@@ -78,23 +104,62 @@ async function verdictOn(options: JudgeOptions, object: KubeObject): Promise<Ver
   if (fields.fault !== undefined) return refused('UnknownField', fields.fault);
   const { circle, younger = [], strangers = [] } = (await readWaits(options, object)) ?? {};
   if (circle !== undefined) return { ...refused('WaitsInCircle', inCircle(circle)), others: younger };
-  const lacking = await lackingFor(kinds, rule);
+  const rights = await rightsFor(options, rule, facts.namespaced);
   const notes = [
     ...strangers.map((other) => `no rule for ${name} is called ${other}, so nothing is waited for in its place`),
     ...(fields.unchecked === undefined ? [] : [`whether its paths exist was not checked: ${fields.unchecked}`]),
     ...(isRememberable(object) ? [] : ['its spec is too large to be remembered over a restart']),
   ];
-  return { rule, lacking, notes, isIncomplete: strangers.length > 0 || fields.mayCome === true, others: younger };
+  return { rule, ...rights, notes, isIncomplete: strangers.length > 0 || fields.mayCome === true, others: younger };
 }
 
 /** Without the labels of namespaces, what a rule with a namespaceSelector wants of an object is never known (P7). */
-async function lackingFor(kinds: Kinds, { match, matchesNamespace }: Rule): Promise<readonly string[]> {
-  const onKind = await kinds.lacking(match, VERBS);
-  const onNamespaces = matchesNamespace === undefined ? [] : await kinds.lacking(NAMESPACES, LABEL_VERBS);
-  return [
-    ...(onKind.length === 0 ? [] : [onKind.join(', ')]),
-    ...(onNamespaces.length === 0 ? [] : [`${onNamespaces.join(', ')} namespaces`]),
-  ];
+async function rightsFor(options: JudgeOptions, { match, matchesNamespace }: Rule, isNamespaced: boolean) {
+  const { kinds, served, cluster } = options;
+  const { namespaces } = served;
+  if (namespaces !== undefined && !isNamespaced) return { isBeyond: true };
+  const labels: readonly Watched[] = namespaces?.map((name) => ({ ...NAMESPACES, name })) ?? [NAMESPACES];
+  const onKind = await lackingOn(kinds, watchedOf(served, match), VERBS);
+  const onLabels = matchesNamespace === undefined ? [] : await lackingOn(kinds, labels, LABEL_VERBS);
+  const absent: string[] = [];
+  for (const { watched } of onKind) {
+    const { namespace } = watched;
+    if (namespace !== undefined && !(await doesNamespaceExist(cluster, namespace))) absent.push(namespace);
+  }
+  const present = onKind.filter(
+    ({ watched }) => watched.namespace === undefined || !absent.includes(watched.namespace),
+  );
+  return { lacking: [...onKindWords(present), ...onLabelsWords(onLabels)], absent };
+}
+
+interface Lacking {
+  readonly watched: Watched;
+  readonly verbs: string;
+}
+
+async function lackingOn(kinds: Kinds, all: readonly Watched[], verbs: readonly string[]): Promise<readonly Lacking[]> {
+  const found: Lacking[] = [];
+  for (const watched of all) {
+    const lacking = await kinds.lacking(watched, verbs);
+    if (lacking.length > 0) found.push({ watched, verbs: lacking.join(', ') });
+  }
+  return found;
+}
+
+/** `list, patch`, or `list, patch in namespace a, b`: what is alike is said once. */
+function onKindWords(lacking: readonly Lacking[]): readonly string[] {
+  return [...Map.groupBy(lacking, ({ verbs }) => verbs)].map(([verbs, of]) => {
+    const places = of.flatMap(({ watched }) => watched.namespace ?? []);
+    return places.length === 0 ? verbs : `${verbs} in namespace ${places.join(', ')}`;
+  });
+}
+
+/** `list, watch namespaces`, or `list, watch namespaces a, b`. */
+function onLabelsWords(lacking: readonly Lacking[]): readonly string[] {
+  return [...Map.groupBy(lacking, ({ verbs }) => verbs)].map(([verbs, of]) => {
+    const names = of.flatMap(({ watched }) => watched.name ?? []).join(', ');
+    return `${verbs} namespaces ${names}`.trim();
+  });
 }
 
 /** Why a rule is not accepted, for what waits for it. */

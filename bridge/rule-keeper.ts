@@ -5,6 +5,7 @@
  */
 import type { Births } from './births.ts';
 import type { Census } from './census.ts';
+import { Leavings } from './leavings.ts';
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Pending } from './pending.ts';
@@ -12,9 +13,10 @@ import type { Clock, Cluster, Kinds, KubeObject, Lease, ObjectMeta, Random } fro
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { type EnforcingOptions, enforce, policyProbe, REJUDGE_MS } from './rule-enforcing.ts';
-import { type Judgement, judgeRule } from './rule-judge.ts';
+import { isPermitted, type Judgement, judgeRule } from './rule-judge.ts';
 import { STATUS_EVERY_MS, type Written } from './rule-status.ts';
 import { RulesSight } from './rules-sight.ts';
+import type { Served } from './served.ts';
 import type { Serving } from './serving.ts';
 import { rulePath, TEARDOWN_RULES, versionOf } from './teardown-rules.ts';
 import { sayUnjudged } from './unjudged.ts';
@@ -39,9 +41,12 @@ export interface RuleKeeperOptions {
   readonly census: Census;
   readonly births: Births;
   readonly serving: Serving;
+  readonly served: Served;
   hasHandler(name: string): boolean;
   /** Whether a rule's kind is being watched and was listed. */
   isWatching(rule: string): boolean;
+  /** Namespaces in which a rule's kind is not being watched. */
+  blindIn(rule: string): readonly string[];
   /** Takes a rule's entry off live objects. */
   release(rule: Rule, carriers: readonly ObjectMeta[]): void;
   pendings(): readonly Pending[];
@@ -81,10 +86,8 @@ class Keeper implements RuleKeeper {
   readonly #withdrawals = new Map<string, Withdrawal>();
   /** Per rule what of its status may have moved when it was looked at last. */
   readonly #told = new Map<string, string>();
-  readonly #written = new Map<string, Written>();
-  readonly #marked = new Map<string, Written>();
-  readonly #isPolicyServed: EnforcingOptions['isPolicyServed'];
   readonly #sight: RulesSight;
+  readonly #own: Pick<EnforcingOptions, 'written' | 'marked' | 'isPolicyServed' | 'leavings'>;
   #isSynced = false;
   #shown: Set<string> | undefined;
   #cancel = () => {};
@@ -93,7 +96,8 @@ class Keeper implements RuleKeeper {
     const { cluster, clock, random, metrics, log } = options;
     this.#options = options;
     this.#sight = new RulesSight(options);
-    this.#isPolicyServed = policyProbe(options);
+    const kept = { written: new Map<string, Written>(), marked: new Map<string, Written>() };
+    this.#own = { ...kept, isPolicyServed: policyProbe(options), leavings: new Leavings(options) };
     this.#work = new WorkQueue({
       clock,
       random,
@@ -115,7 +119,7 @@ class Keeper implements RuleKeeper {
   }
 
   isPermitted(rule: string): boolean {
-    return (this.#judged.get(rule)?.judgement.lacking ?? []).length === 0;
+    return isPermitted(this.#judged.get(rule)?.judgement);
   }
 
   get trouble(): string | undefined {
@@ -181,8 +185,7 @@ class Keeper implements RuleKeeper {
       return undefined;
     }
     this.#told.set(name, this.#stateOf(name, this.#pendingCounts()));
-    const [written, marked] = [this.#written, this.#marked];
-    const options = { ...this.#options, written, marked, isPolicyServed: this.#isPolicyServed };
+    const options = { ...this.#options, ...this.#own };
     if (object.metadata.deletionTimestamp !== undefined) {
       this.#options.births.forget(name);
       stopTaking(this.#options.book, object.metadata);
@@ -215,7 +218,8 @@ class Keeper implements RuleKeeper {
 
   #forget(name: string): void {
     this.#unjudged.delete(name);
-    for (const kept of [this.#withdrawals, this.#judged, this.#unanswered, this.#told, this.#written, this.#marked])
+    const { written, marked } = this.#own;
+    for (const kept of [this.#withdrawals, this.#judged, this.#unanswered, this.#told, written, marked])
       kept.delete(name);
     this.#options.births.forget(name);
     this.#options.book.delete(name);
@@ -232,7 +236,7 @@ class Keeper implements RuleKeeper {
       return;
     }
     try {
-      await sayUnjudged({ ...this.#options, written: this.#written }, unanswered.object, error);
+      await sayUnjudged({ ...this.#options, written: this.#own.written }, unanswered.object, error);
     } catch (failure) {
       log.warn({ rule: name, err: explain(failure) }, 'saying that a rule cannot be judged: failed');
     }

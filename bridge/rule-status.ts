@@ -5,10 +5,12 @@
 import { guards } from './finalizer.ts';
 import { beganAt, isUnder, type Pending } from './pending.ts';
 import type { Clock, Cluster, KubeObject } from './ports.ts';
-import { conditionsOf } from './rule-conditions.ts';
+import { conditionsOf, type Sighting } from './rule-conditions.ts';
 import { HELD_OBJECTS_MAX } from './rule-facts.ts';
 import { toRemember } from './rule-force.ts';
 import type { Judgement } from './rule-judge.ts';
+import { knownNamespaces } from './rule-namespaces.ts';
+import type { Served } from './served.ts';
 import {
   type Condition,
   generationOf,
@@ -34,20 +36,26 @@ export interface StatusOptions {
   readonly clock: Clock;
   /** Per rule what this process wrote last. */
   readonly written: Map<string, Written>;
-  isWatching(rule: string): boolean;
+  readonly served: Served;
   pendings(): readonly Pending[];
   /** Conditions beside those of the judgement. */
   readonly alsoSaid?: readonly Condition[];
 }
 
+/** A rule that was judged, and what is seen of its objects. */
+export interface Told {
+  readonly name: string;
+  readonly judgement: Judgement;
+  readonly sighting: Sighting;
+}
+
 /** Writes the status of a rule that was judged; resolves as updateStatus does. */
 export async function writeStatus(
   options: StatusOptions,
-  name: string,
-  judgement: Judgement,
+  { name, judgement, sighting }: Told,
 ): Promise<number | undefined> {
   return await updateStatus({ ...options, judgement }, name, [
-    ...conditionsOf(judgement, options.isWatching(name)),
+    ...conditionsOf(judgement, sighting),
     ...(options.alsoSaid ?? []),
   ]);
 }
@@ -57,7 +65,7 @@ export async function writeStatus(
  * watch and brings another look, so what merely counts may wait: resolves to when it may be written, in ms since the epoch.
  */
 export async function updateStatus(
-  { cluster, clock, pendings, written, judgement }: StatusOptions & { readonly judgement?: Judgement },
+  { cluster, clock, pendings, written, judgement, served }: StatusOptions & { readonly judgement?: Judgement },
   name: string,
   conditions: readonly Condition[],
 ): Promise<number | undefined> {
@@ -70,6 +78,7 @@ export async function updateStatus(
   const after = {
     ...before,
     observedGeneration: generationOf(object),
+    namespaces: served.namespaces === undefined ? undefined : knownNamespaces(object),
     ...(judgement?.rule === undefined ? {} : { lastAccepted: toRemember(object) }),
     conditions: merged(before.conditions ?? [], conditions, { object, now: clock.now() }),
     ...countsOf(pendings().filter((pending) => isUnder(pending, name, match))),

@@ -4,9 +4,9 @@
  * Nothing is written on them: nothing keeps a live object from finishing, thousands may be strays at once, and the rule may
  * be back in a moment. Once one is deleted it is pending like any other, and says so on itself.
  */
-import { kindKey } from './kind-key.ts';
-import type { Clock, KindRef, ObjectMeta } from './ports.ts';
+import type { Clock, KindRef, ObjectMeta, Watched } from './ports.ts';
 import { ENTRY_PREFIX } from './rule-facts.ts';
+import { watchedKey } from './served.ts';
 import { releaseWord, unreadWords } from './words.ts';
 
 /** A rule of which nothing is seen may be about to be read: strays are told when they have been some for so long. */
@@ -26,9 +26,9 @@ export interface StrayObject extends Pick<ObjectMeta, 'name' | 'namespace' | 'ui
   readonly kind: KindRef;
 }
 
-/** Strays of one kind whose entry has one name. */
+/** Strays of one kind, or of what of it is in one namespace, whose entry has one name. */
 export interface StrayCount {
-  readonly kind: KindRef;
+  readonly kind: Watched;
   /** For metrics and people: the name of the rule that is not there, or a word for what is none. */
   readonly rule: string;
   /** The name in the entry; undefined for all those that are too many to tell apart. */
@@ -59,7 +59,7 @@ interface Carriers {
 }
 
 interface KindState {
-  readonly kind: KindRef;
+  readonly kind: Watched;
   known: Map<string, Carriers>;
   /** During a list: those that it has shown. */
   shown: Map<string, Carriers> | undefined;
@@ -84,17 +84,17 @@ export class Strays {
   }
 
   /** Kinds with entries that were seen before the rules were known; they have to be listed again, and are told once. */
-  takeUnjudged(): readonly KindRef[] {
+  takeUnjudged(): readonly Watched[] {
     const unjudged = [...this.#kinds.values()].filter(({ isUnjudged }) => isUnjudged);
     for (const state of unjudged) state.isUnjudged = false;
     return unjudged.map(({ kind }) => kind);
   }
 
-  listing(kind: KindRef): void {
+  listing(kind: Watched): void {
     this.#stateOf(kind).shown = new Map();
   }
 
-  synced(kind: KindRef): void {
+  synced(kind: Watched): void {
     const state = this.#stateOf(kind);
     if (state.shown === undefined) return;
     state.known = state.shown;
@@ -104,9 +104,9 @@ export class Strays {
   }
 
   /** A live object as it is now. */
-  see(kind: KindRef, meta: ObjectMeta): void {
+  see(kind: Watched, meta: ObjectMeta): void {
     const names = this.#namesOn(kind, meta);
-    const state = names.length === 0 ? this.#kinds.get(kindKey(kind)) : this.#stateOf(kind);
+    const state = names.length === 0 ? this.#kinds.get(watchedKey(kind)) : this.#stateOf(kind);
     if (state === undefined) return;
     if (names.length === 0 && (state.shown ?? state.known).size === 0) return;
     if (names.length > 0 && !this.#options.areRulesKnown()) {
@@ -124,8 +124,8 @@ export class Strays {
   }
 
   /** An object that is not live any more. */
-  off(kind: KindRef, { uid }: Pick<ObjectMeta, 'uid'>): void {
-    const state = this.#kinds.get(kindKey(kind));
+  off(kind: Watched, { uid }: Pick<ObjectMeta, 'uid'>): void {
+    const state = this.#kinds.get(watchedKey(kind));
     if (state !== undefined) this.#drop(state, uid, new Set());
   }
 
@@ -140,11 +140,11 @@ export class Strays {
   }
 
   /** The kind is not watched any more: nobody knows. */
-  forget(kind: KindRef): void {
-    const state = this.#kinds.get(kindKey(kind));
+  forget(kind: Watched): void {
+    const state = this.#kinds.get(watchedKey(kind));
     if (state === undefined) return;
     for (const name of state.timers.keys()) cancel(state, name);
-    this.#kinds.delete(kindKey(kind));
+    this.#kinds.delete(watchedKey(kind));
   }
 
   stop(): void {
@@ -206,8 +206,8 @@ export class Strays {
     state.timers.set(label, this.#options.clock.after(after, tell));
   }
 
-  #stateOf(kind: KindRef): KindState {
-    const key = kindKey(kind);
+  #stateOf(kind: Watched): KindState {
+    const key = watchedKey(kind);
     const known = this.#kinds.get(key);
     if (known !== undefined) return known;
     const state: KindState = { kind, known: new Map(), shown: undefined, timers: new Map(), isUnjudged: false };

@@ -34,7 +34,11 @@ const conditionSchema = z.object({
   lastTransitionTime: z.string(),
   observedGeneration: z.optional(z.number()),
 });
-const statusSchema = z.looseObject({ conditions: z.optional(z.array(conditionSchema)) });
+const statusSchema = z.looseObject({
+  conditions: z.optional(z.array(conditionSchema)),
+  observedGeneration: z.optional(z.number()),
+  namespaces: z.optional(z.array(z.string())),
+});
 const ruleObject = z.looseObject({
   metadata: z.looseObject({ generation: z.optional(z.number()) }),
   status: z.optional(statusSchema),

@@ -5,7 +5,7 @@
  */
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import { ApiError, type Clock, type Cluster, type KindRef, type Random, type WatchFrame } from './ports.ts';
+import { ApiError, type Clock, type Cluster, type Random, type Watched, type WatchFrame } from './ports.ts';
 import type { Sink } from './watch-sink.ts';
 import { backoff, RETRY_AFTER_MAX_MS } from './work-queue.ts';
 
@@ -20,7 +20,7 @@ const SYNC_RETRY_STATUSES = new Set([400, 422]);
 
 /** What a watcher needs. */
 export interface WatcherOptions {
-  readonly kind: KindRef;
+  readonly kind: Watched;
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly random: Random;
@@ -54,7 +54,7 @@ export class Watcher {
     this.#options = options;
   }
 
-  get kind(): KindRef {
+  get kind(): Watched {
     return this.#options.kind;
   }
 

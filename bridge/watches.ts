@@ -1,9 +1,10 @@
 /*
  * The watches of all kinds that some rule selects: begun when the first rule needs a kind, ended with the last.
- * Called by bridge.ts when rules change; each kind has its own watcher, so that one broken kind stops no other (P10).
+ * Called by bridge.ts when rules change; each kind has its own watcher, in each namespace where some are named, so that one
+ * broken kind, or namespace, stops no other (P10).
  */
-import { kindKey } from './kind-key.ts';
 import type { KindRef } from './ports.ts';
+import { type Served, watchedKey, watchedOf } from './served.ts';
 import { Watcher, type WatcherOptions } from './watch.ts';
 
 /** Why a kind is not watched any more that nobody needs. */
@@ -12,17 +13,20 @@ export const UNNEEDED = 'Unneeded';
 /** The watchers in force. */
 export class Watches {
   readonly #options: Omit<WatcherOptions, 'kind'>;
+  readonly #served: Served;
   readonly #watchers = new Map<string, Watcher>();
   #isStopped = false;
 
-  constructor(options: Omit<WatcherOptions, 'kind'>) {
+  constructor({ served, ...options }: Omit<WatcherOptions, 'kind'> & { readonly served: Served }) {
     this.#options = options;
+    this.#served = served;
   }
 
   /** Watches exactly these kinds. */
   set(kinds: readonly KindRef[]): void {
     if (this.#isStopped) return;
-    const wanted = new Map(kinds.map((kind) => [kindKey(kind), kind]));
+    const all = kinds.flatMap((kind) => watchedOf(this.#served, kind));
+    const wanted = new Map(all.map((watched) => [watchedKey(watched), watched]));
     for (const [key, watcher] of this.#watchers) {
       if (wanted.has(key)) continue;
       this.#watchers.delete(key);
@@ -39,12 +43,12 @@ export class Watches {
 
   /** Whether a kind is among those watched. */
   has(kind: KindRef): boolean {
-    return this.#watchers.has(kindKey(kind));
+    return watchedOf(this.#served, kind).some((watched) => this.#watchers.has(watchedKey(watched)));
   }
 
   /** Lists a kind again now: what its rules want of live objects has changed. */
   relist(kind: KindRef): void {
-    this.#watchers.get(kindKey(kind))?.relist();
+    for (const watched of watchedOf(this.#served, kind)) this.#watchers.get(watchedKey(watched))?.relist();
   }
 
   /** Ends all. */

@@ -13,8 +13,10 @@ import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { lastAcceptedOf } from './rule-force.ts';
 import { type Judgement, whyRefused } from './rule-judge.ts';
+import { leftBehind, leftWords } from './rule-namespaces.ts';
 import { updateStatus, type Written } from './rule-status.ts';
 import { ruleFromObject } from './rules.ts';
+import type { Served } from './served.ts';
 import { injectsFor, type Settling, sawCarriers, sawNobody } from './settling.ts';
 import { standInFor } from './stand-in.ts';
 import { type Condition, markRule, matchOf, rulePath, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
@@ -41,6 +43,7 @@ export interface WithdrawalOptions {
   readonly log: Log;
   readonly running: Map<string, Withdrawal>;
   readonly written: Map<string, Written>;
+  readonly served: Served;
   isWatching(rule: string): boolean;
   /** Takes a rule's entry off live objects. */
   release(rule: Rule, carriers: readonly ObjectMeta[]): void;
@@ -67,7 +70,7 @@ export async function withdraw(
     await say(options, name, ['Settling', 'waiting until no new object can get the entry']);
     return clock.now() + settlesIn;
   }
-  return await sweep(options, rule, withdrawal);
+  return await sweep(options, rule, { withdrawal, left: leftBehind(object, options.served) });
 }
 
 /** Pending deletions go on under the rule if it is accepted; otherwise they say why not, and nothing is sent. */
@@ -92,7 +95,12 @@ function readable(object: KubeObject, judgement: Judgement): Rule {
   return parsed.ok ? parsed.rule : standInFor(object.metadata, matchOf(object), whyRefused(judgement));
 }
 
-async function sweep(options: WithdrawalOptions, rule: Rule, withdrawal: Withdrawal): Promise<number | undefined> {
+/** `left`: namespaces that nobody looks into any more, and in which objects may carry the entry. */
+async function sweep(
+  options: WithdrawalOptions,
+  rule: Rule,
+  { withdrawal, left }: { readonly withdrawal: Withdrawal; readonly left: readonly string[] },
+): Promise<number | undefined> {
   const { clock } = options;
   const { name } = rule;
   const { count, at, isNew } = await countCarriers(options, rule, withdrawal);
@@ -105,6 +113,11 @@ async function sweep(options: WithdrawalOptions, rule: Rule, withdrawal: Withdra
     sawCarriers(withdrawal);
     if (isNew) options.release(rule, count.live);
     await say(options, name, blockedBy(options, rule, { live: count.live.length, deleting: count.deleting }));
+    return clock.now() + LOOK_EVERY_MS;
+  }
+  if (left.length > 0) {
+    sawCarriers(withdrawal);
+    await say(options, name, ['NamespacesLeft', leftWords(left)]);
     return clock.now() + LOOK_EVERY_MS;
   }
   const looksAgainIn = sawNobody(withdrawal, at);

@@ -82,5 +82,5 @@ function scopeOf(namespace: string | undefined): Scope {
 
 function within({ cluster }: Context, namespace: string | undefined): Pick<Context['cluster'], 'list'> {
   if (namespace === undefined) return cluster;
-  return { list: (kind, page) => cluster.list(kind, { ...page, namespace }) };
+  return { list: (kind, page) => cluster.list({ ...kind, namespace }, page) };
 }

@@ -10,6 +10,8 @@ import { matchConditions, patchExpression, variables } from './expressions.ts';
 
 const API_VERSION = 'admissionregistration.k8s.io/v1';
 const DEFAULT_PREFIX = 'finalizer-bridge';
+/** The label with its own name that the API server puts on every namespace, and keeps there. */
+const NAME_LABEL = 'kubernetes.io/metadata.name';
 /** Longest name of an object of these kinds. */
 const NAME_MAX = 253;
 
@@ -34,6 +36,8 @@ export interface AdmissionOptions {
    * there is one installation per cluster.
    */
   readonly prefix?: string;
+  /** The namespaces in which objects get their entries; all of them unless told. What is in no namespace gets none then. */
+  readonly namespaces?: readonly string[];
 }
 
 /**
@@ -42,10 +46,11 @@ export interface AdmissionOptions {
  */
 export function admissionManifests(
   kinds: readonly InjectedKind[],
-  { prefix = DEFAULT_PREFIX }: AdmissionOptions = {},
+  { prefix = DEFAULT_PREFIX, namespaces }: AdmissionOptions = {},
 ): readonly AdmissionManifest[] {
   const distinct = [...new Map(kinds.map((kind) => [kindName(kind), kind])).values()];
-  return distinct.length === 0 ? [] : [policy(distinct, prefix), ...distinct.map((kind) => binding(kind, prefix))];
+  if (distinct.length === 0) return [];
+  return [policy(distinct, prefix), ...distinct.map((kind) => binding(kind, prefix, namespaces))];
 }
 
 function policy(kinds: readonly InjectedKind[], prefix: string): AdmissionManifest {
@@ -69,7 +74,7 @@ function policy(kinds: readonly InjectedKind[], prefix: string): AdmissionManife
   };
 }
 
-function binding(kind: InjectedKind, prefix: string): AdmissionManifest {
+function binding(kind: InjectedKind, prefix: string, namespaces: readonly string[] | undefined): AdmissionManifest {
   const description = `Hands the policy the accepted TeardownRules for ${kindName(kind)}.`;
   return {
     apiVersion: API_VERSION,
@@ -81,8 +86,18 @@ function binding(kind: InjectedKind, prefix: string): AdmissionManifest {
         selector: { matchLabels: { [INJECTS_LABEL]: injectsLabel(kind) } },
         parameterNotFoundAction: 'Allow',
       },
-      matchResources: { matchPolicy: 'Exact', resourceRules: [creation(kind)] },
+      matchResources: { matchPolicy: 'Exact', ...within(kind, namespaces) },
     },
+  };
+}
+
+/** A namespace selector lets through what is in no namespace, so that is left out by its scope. */
+function within(kind: InjectedKind, namespaces: readonly string[] | undefined) {
+  if (namespaces === undefined) return { resourceRules: [creation(kind)] };
+  const isServed = { key: NAME_LABEL, operator: 'In', values: namespaces };
+  return {
+    namespaceSelector: { matchExpressions: [isServed] },
+    resourceRules: [{ ...creation(kind), scope: 'Namespaced' }],
   };
 }
 

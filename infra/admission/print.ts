@@ -1,14 +1,16 @@
 /*
- * Entry: `node infra/admission/print.ts [--bridge <namespace>/<account>] [--prefix <name>] <kind> ...` writes the admission
- * manifests as YAML for those who install without the chart; with the bridge's ServiceAccount the guarding ones as well. A
- * kind is named as Kubernetes does, `buckets.storage.example.com`, for core `configmaps`.
+ * Entry: `node infra/admission/print.ts [--bridge <namespace>/<account>] [--prefix <name>] [--namespace <name>] <kind> ...` writes
+ * the admission manifests as YAML for those who install without the chart; with the bridge's ServiceAccount the guarding ones as
+ * well, with namespaces (one option each) entries at birth in these only. A kind is named as Kubernetes does,
+ * `buckets.storage.example.com`, for core `configmaps`.
  */
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { guardManifests } from './guards.ts';
 import { admissionManifests } from './manifests.ts';
 
-const USAGE = 'usage: print.ts [--bridge <namespace>/<account>] [--prefix <name>] <resource>[.<group>] ...';
+const USAGE =
+  'usage: print.ts [--bridge <namespace>/<account>] [--prefix <name>] [--namespace <name>] <resource>[.<group>] ...';
 
 /** The manifests as YAML documents; expressions stay readable, line by line. */
 function yamlOf(manifests: readonly object[]): string {
@@ -21,7 +23,10 @@ function kindOf(name: string) {
 }
 
 const { values, positionals } = parseArgs({
-  options: { prefix: { type: 'string' }, bridge: { type: 'string' } },
+  options: {
+    ...{ prefix: { type: 'string' }, bridge: { type: 'string' } },
+    namespace: { type: 'string', multiple: true },
+  },
   allowPositionals: true,
 });
 const [namespace = '', name = '', ...more] = values.bridge?.split('/') ?? [];
@@ -33,5 +38,7 @@ if (positionals.length === 0 || isMistyped) {
   const kinds = positionals.map(kindOf);
   const options = values.prefix === undefined ? {} : { prefix: values.prefix };
   const guards = values.bridge === undefined ? [] : guardManifests(kinds, { ...options, bridge: { namespace, name } });
-  process.stdout.write(yamlOf([...admissionManifests(kinds, options), ...guards]));
+  const { namespace: namespaces } = values;
+  const born = admissionManifests(kinds, { ...options, ...(namespaces === undefined ? {} : { namespaces }) });
+  process.stdout.write(yamlOf([...born, ...guards]));
 }

@@ -4,7 +4,7 @@
  */
 import { stringify } from 'yaml';
 import { AT_ADMISSION, RACE } from '../../bridge/at-admission.ts';
-import { ACCEPTANCES, NOT_JUDGED, REFUSALS } from '../../bridge/rule-facts.ts';
+import { ACCEPTANCES, NOT_JUDGED, PERMISSIONS, REFUSALS, WATCHINGS } from '../../bridge/rule-facts.ts';
 import { ruleSchema } from './definition.ts';
 import { exampleObject, expressionNotes, functionFacts, stricterThanTheServer } from './expressions.ts';
 import type { Schema } from './schema.ts';
@@ -127,6 +127,16 @@ function acceptedTable(): string {
   ].join('\n');
 }
 
+function reasonTable(
+  type: string,
+  reasons: Readonly<Record<string, { readonly status: string; readonly meaning: string }>>,
+): string {
+  const rows = Object.entries(reasons).map(
+    ([reason, { status, meaning }]) => `| ${status} | \`${reason}\` | ${cell(meaning)} |`,
+  );
+  return [`| \`${type}\` | reason | meaning |`, '|---|---|---|', ...rows].join('\n');
+}
+
 const bullets = (items: readonly string[]) => items.map((item) => `- ${item}`).join('\n');
 
 /** The whole text of the reference. */
@@ -174,6 +184,14 @@ ${acceptedTable()}
 Which paths a kind has is read from the API server's OpenAPI documents (\`/openapi/v3\`), which everybody may read unless
 that right was taken away. While they cannot be read a rule is accepted all the same, and the message says that its paths
 were not checked. When a definition changes, its rules are judged again by themselves.
+
+Whether it may do what an accepted rule needs, and whether it sees the objects, stands in two more:
+
+${reasonTable('Permitted', PERMISSIONS)}
+
+${reasonTable('Watching', WATCHINGS)}
+
+\`Ready\` is \`True\` when all three are; otherwise it repeats the first that is not.
 
 ## Status
 

@@ -8,6 +8,7 @@ import {
   BUDGET_RESERVATIONS_MAX,
   HELD_OBJECTS_MAX,
   LAST_ACCEPTED_MAX_BYTES,
+  NAMESPACES_MAX,
 } from '../../bridge/rule-facts.ts';
 import { factsOf, type Schema } from './schema.ts';
 
@@ -104,6 +105,14 @@ export const statusSchema: Schema = {
       'x-kubernetes-list-map-keys': ['type'],
     },
     lastAccepted,
+    namespaces: {
+      type: 'array',
+      description:
+        'Where the bridge serves some namespaces only: those that the entry may be on objects in, served now or before; `*` is any.',
+      maxItems: NAMESPACES_MAX.kept,
+      items: text('A namespace, or `*`.', 63),
+      'x-kubernetes-list-type': 'atomic',
+    },
     pending: count('Objects that are deleting and still carry the entry, held ones included.'),
     held: count('Objects among them that need a person or a change.'),
     oldestPendingTime: time('When the deletion began that has been pending longest.'),

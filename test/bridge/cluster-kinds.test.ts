@@ -127,6 +127,16 @@ describe('rights', () => {
     );
   });
 
+  it('are asked for in one namespace, or on one name, where only these are needed', async () => {
+    const { calls, kinds } = http(() => ({ status: 201, body: { status: { allowed: false } } }));
+    expect(await kinds.lacking({ ...BUCKETS, namespace: 'team-a' }, ['list'])).toEqual(['list']);
+    expect(await kinds.lacking({ ...BUCKETS, name: 'logs' }, ['watch'])).toEqual(['watch']);
+    expect(calls.map(askedOf)).toMatchObject([
+      { spec: { resourceAttributes: { namespace: 'team-a', verb: 'list' } } },
+      { spec: { resourceAttributes: { name: 'logs', verb: 'watch' } } },
+    ]);
+  });
+
   it('that are all there lack nothing', async () => {
     const { kinds } = http(() => ({ status: 201, body: { status: { allowed: true, reason: 'RBAC' } } }));
     expect(await kinds.lacking(BUCKETS, ['get', 'list'])).toEqual([]);

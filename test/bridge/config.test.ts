@@ -49,7 +49,7 @@ describe('a good configuration', () => {
     const { rules, ...rest } = loaded.config;
     expect(rest).toEqual({
       ...{ cluster: good.cluster, queues: good.queues, handlers: good.handlers },
-      ...{ kinds: [], server: { host: '0.0.0.0', port: 8080 }, log: { level: 'info' } },
+      ...{ kinds: [], leavingNamespaces: [], server: { host: '0.0.0.0', port: 8080 }, log: { level: 'info' } },
     });
     expect(rules?.map(({ name, handler }) => [name, handler])).toEqual([['team-buckets', HANDLER]]);
   });
@@ -66,6 +66,7 @@ describe('a good configuration', () => {
         { group: '', resource: 'configmaps' },
         { group: 'example.com', version: 'v1', resource: 'buckets' },
       ],
+      ...{ namespaces: ['team-a', 'team-b'], leavingNamespaces: ['team-c'] },
       ...{ kubeconfig: join(folder, 'rules.yaml'), server: { host: '127.0.0.1', port: 0 }, log: { level: 'debug' } },
       queues: { ...good.queues, endpoint: 'http://127.0.0.1:4566' },
     };
@@ -106,6 +107,10 @@ describe('a fault', () => {
     ['server.port', { ...good, server: { port: '8080' } }],
     ['log.level', { ...good, log: { level: 'chatty' } }],
     ['kubeconfig', { ...good, kubeconfig: '' }],
+    ['namespaces', { ...good, namespaces: [] }],
+    ['namespaces.1', { ...good, namespaces: ['team-a', 'Team B'] }],
+    ['leavingNamespaces.0', { ...good, leavingNamespaces: ['team-a'] }],
+    ['leavingNamespaces.1', { ...good, namespaces: ['team-a'], leavingNamespaces: ['team-b', 'team-a'] }],
   ])('in %s is told with its path', async (path, config) => {
     expect(await pathsOf(config)).toEqual([`bridge.yaml: ${path}`]);
   });

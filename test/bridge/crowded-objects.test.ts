@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { updateStatus } from '../../bridge/rule-status.ts';
+import { EVERYWHERE } from '../../bridge/served.ts';
 import { Strays } from '../../bridge/strays.ts';
 import { statusOf, TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
 import { BUCKETS, counts, deletingMeta, metaOf, pendingOf, RULE } from '../support/bridge-builders.ts';
@@ -80,11 +81,7 @@ it('counts more deletions of a rule than a call takes arguments (P10)', async ()
   const newest = pendingOf();
   const oldest = pendingOf({ meta: deletingMeta({ deletionTimestamp: stamp(START - 60_000) }) });
   const pendings = [oldest, ...Array.from({ length: 200_000 }, () => newest)];
-  await updateStatus(
-    { cluster, clock, written: new Map(), isWatching: () => true, pendings: () => pendings },
-    RULE,
-    [],
-  );
+  await updateStatus({ cluster, clock, written: new Map(), served: EVERYWHERE, pendings: () => pendings }, RULE, []);
   const rule = cluster.peek(RULE, TEARDOWN_RULES);
   expect(rule === undefined ? undefined : statusOf(rule)).toMatchObject({
     pending: 200_001,

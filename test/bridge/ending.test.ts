@@ -77,7 +77,7 @@ describe('a deletion that is over', () => {
   it('is remembered for the latest thousand that the watch has shown over', () => {
     const finished = new Finished();
     for (let count = 0; count < 1_500; count += 1) {
-      finished.add({ key: `${count}`, kind: BUCKETS });
+      finished.add({ key: `${count}`, kind: BUCKETS, meta: {} });
       finished.seenOff(`${count}`);
     }
     const known = Array.from({ length: 1_500 }, (_, count) => finished.has(`${count}`));

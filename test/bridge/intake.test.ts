@@ -11,6 +11,7 @@ import { createMetrics } from '../../bridge/metrics.ts';
 import { Finished, type Pending } from '../../bridge/pending.ts';
 import type { ObjectMeta } from '../../bridge/ports.ts';
 import type { Rule } from '../../bridge/rule.ts';
+import { EVERYWHERE } from '../../bridge/served.ts';
 import { Serving } from '../../bridge/serving.ts';
 import { Strays } from '../../bridge/strays.ts';
 import { BUCKETS, counts, deletingMeta, ENTRY, metaOf, RULE, ruleOf } from '../support/bridge-builders.ts';
@@ -23,12 +24,8 @@ const rule = ruleOf();
 
 /** Intake over nothing but memory. */
 function bench(rules = [rule]) {
-  const [clock, metrics, pendings, finished] = [
-    new ManualClock(),
-    createMetrics(),
-    new Map<string, Pending>(),
-    new Finished(),
-  ];
+  const [clock, metrics, finished] = [new ManualClock(), createMetrics(), new Finished()];
+  const pendings = new Map<string, Pending>();
   const work: string[] = [];
   const add = (key: string) => void work.push(key);
   const ruleNamed = (name: string) => rules.find((each) => each.name === name);
@@ -43,8 +40,8 @@ function bench(rules = [rule]) {
     misread: () => {},
     tell: () => {},
   });
-  const [births, serving] = [new Births(clock), new Serving(clock)];
-  const options = { clock, pendings, finished, claims, strays, births, serving, metrics, isMatched, add };
+  const newcomers = { births: new Births(clock), serving: new Serving(clock), served: EVERYWHERE };
+  const options = { clock, pendings, finished, claims, strays, metrics, isMatched, add, ...newcomers };
   const intake = new Intake({
     ...options,
     rulesOf: (kind) => rules.filter(({ match }) => kindKey(match) === kindKey(kind)),
@@ -192,7 +189,7 @@ describe('the end of a deletion', () => {
 
   it('once known makes late sights of it say nothing, also when the watch has caught up', () => {
     listed();
-    of.finished.add({ key: KEY, kind: BUCKETS });
+    of.finished.add({ key: KEY, kind: BUCKETS, meta: {} });
     sees(deletingMeta({ resourceVersion: '9' }));
     expect(of.pendings.size).toBe(0);
     expect(of.work).toEqual([]);
@@ -205,7 +202,7 @@ describe('the end of a deletion', () => {
 
   it('is looked at again when a complete list shows it, and nothing is known of what was sent', () => {
     listed();
-    of.finished.add({ key: KEY, kind: BUCKETS });
+    of.finished.add({ key: KEY, kind: BUCKETS, meta: {} });
     of.intake.deleted(BUCKETS, deletingMeta());
     of.intake.listing(BUCKETS);
     sees(deletingMeta());

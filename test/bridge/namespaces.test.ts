@@ -7,6 +7,7 @@ import { createMetrics } from '../../bridge/metrics.ts';
 import { NAMESPACES, Namespaces } from '../../bridge/namespaces.ts';
 import { ApiError } from '../../bridge/ports.ts';
 import { ruleFromObject } from '../../bridge/rules.ts';
+import { EVERYWHERE } from '../../bridge/served.ts';
 import { BUCKETS, ENTRY, keptLog, RULE } from '../support/bridge-builders.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
 import { VOLUMES } from '../support/fake-kinds.ts';
@@ -209,9 +210,12 @@ describe('the namespaces', () => {
     const { rule } = parsed;
     let told = 0;
     const metrics = createMetrics();
-    const namespaces = new Namespaces({ cluster, clock, random: () => 0.5, metrics, log: keptLog().log }, () => {
-      told += 1;
-    });
+    const namespaces = new Namespaces(
+      { cluster, clock, random: () => 0.5, metrics, log: keptLog().log, served: EVERYWHERE },
+      () => {
+        told += 1;
+      },
+    );
     const matched = (name: string) => namespaces.isMatched(rule, { namespace: name });
     expect(namespaces.isReady).toBe(true);
     expect(matched('team-a')).toBeUndefined();

@@ -4,6 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { STATUS_EVERY_MS, updateStatus } from '../../bridge/rule-status.ts';
+import { EVERYWHERE } from '../../bridge/served.ts';
 import { type Condition, TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
 import { BUCKETS, RULE } from '../support/bridge-builders.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
@@ -16,7 +17,7 @@ it('a status that another process has written otherwise waits its time', async (
   const clock = new ManualClock();
   const cluster = new FakeCluster(() => clock.now());
   cluster.create({ name: RULE, kind: TEARDOWN_RULES, spec: { match: BUCKETS } });
-  const bridge = () => ({ cluster, clock, written: new Map(), isWatching: () => true, pendings: () => [] });
+  const bridge = () => ({ cluster, clock, written: new Map(), served: EVERYWHERE, pendings: () => [] });
   const [ours, theirs] = [bridge(), bridge()];
   await updateStatus(ours, RULE, [READY]);
   await clock.advance(1_000);

@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pending, Standing } from '../../bridge/pending.ts';
 import { STATUS_EVERY_MS, updateStatus, type Written } from '../../bridge/rule-status.ts';
+import { EVERYWHERE } from '../../bridge/served.ts';
 import { type Condition, statusOf, TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
 import { BUCKETS, deletingMeta, pendingOf, RULE } from '../support/bridge-builders.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
@@ -22,7 +23,7 @@ function bench() {
   cluster.create({ name: RULE, kind: TEARDOWN_RULES, spec: { match: BUCKETS } });
   const state: { pendings: Pending[] } = { pendings: [] };
   const written = new Map<string, Written>();
-  const options = { cluster, clock, written, isWatching: () => true, pendings: () => state.pendings };
+  const options = { cluster, clock, written, served: EVERYWHERE, pendings: () => state.pendings };
   const write = async (...conditions: readonly Condition[]) => await updateStatus(options, RULE, conditions);
   const status = () => {
     const rule = cluster.peek(RULE, TEARDOWN_RULES);

@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../bridge/metrics.ts';
 import { ApiError, type KindRef, type ObjectMeta } from '../../bridge/ports.ts';
+import { EVERYWHERE } from '../../bridge/served.ts';
 import type { Sink } from '../../bridge/watch-sink.ts';
 import { Watches } from '../../bridge/watches.ts';
 import { BUCKETS, keptLog } from '../support/bridge-builders.ts';
@@ -14,7 +15,7 @@ import { ManualClock, settled } from '../support/manual-clock.ts';
 import { bookmark, present, WatchBench } from '../support/watch-bench.ts';
 
 /** Watches of no kind yet, and what they hand over. */
-function bench() {
+function bench(served = EVERYWHERE) {
   const clock = new ManualClock();
   const cluster = new FakeCluster(() => clock.now());
   const seen: string[] = [];
@@ -27,7 +28,7 @@ function bench() {
     ...{ blind: note('blind'), resumed: note('resumed') },
   };
   const metrics = createMetrics();
-  const watches = new Watches({ cluster, clock, random: () => 0.5, sink, metrics, log: keptLog().log });
+  const watches = new Watches({ cluster, clock, random: () => 0.5, sink, metrics, log: keptLog().log, served });
   return { clock, cluster, seen, watches };
 }
 

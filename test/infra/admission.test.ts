@@ -169,6 +169,23 @@ describe('print.ts', () => {
     expect(print('--bridge', 'bridge', 'configmaps')).toMatchObject({ status: 2, stdout: '' });
   });
 
+  it('gives entries at birth in the namespaces that it is told, and to nothing that is in none', () => {
+    const { stdout } = print('--namespace', 'team-a', '--namespace', 'team-b', 'configmaps');
+    const namespaces = ['team-a', 'team-b'];
+    const manifests = parseAllDocuments(stdout).map((one) => one.toJS());
+    expect(manifests).toEqual(admissionManifests([configMaps], { namespaces }));
+    expect(manifests[1]).toMatchObject({
+      spec: {
+        matchResources: {
+          namespaceSelector: {
+            matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: namespaces }],
+          },
+          resourceRules: [{ scope: 'Namespaced' }],
+        },
+      },
+    });
+  });
+
   it('asks for kinds when there are none', () => {
     expect(print()).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('usage') });
   });

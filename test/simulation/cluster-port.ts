@@ -9,8 +9,10 @@ import {
   type EventInput,
   type KindRef,
   type PatchOutcome,
+  type Watched,
   type WatchFrame,
 } from '../../bridge/ports.ts';
+import { isWithin } from '../support/stored-object.ts';
 import type { ApiServer } from './api-server.ts';
 import { Line } from './line.ts';
 import type { Refusal, SimulatedProcess } from './process.ts';
@@ -76,7 +78,8 @@ export function createClusterPort(input: ClusterPortInput): Cluster {
       call(`list ${kind.resource}`, () => {
         check('list', kind);
         if (!access.isServed(kind)) throw new ApiError(`list ${kind.resource}`, 404);
-        return server.list(kind, limit, next);
+        const { items, ...page } = server.list(kind, limit, next);
+        return { ...page, items: items.filter((meta) => isWithin(kind, meta)) };
       }),
     watch: (kind, resourceVersion, signal) => watchAsOwn(input, { kind, resourceVersion, signal }),
     recordEvent: (event) => call(`event ${event.reason}`, () => onEvent(event)),
@@ -88,7 +91,7 @@ function failureOf(doing: string, { status, retryAfter }: Refusal = { status: 0 
 }
 
 interface WatchInput {
-  readonly kind: KindRef;
+  readonly kind: Watched;
   readonly resourceVersion: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -128,7 +131,8 @@ async function* watch(
   yield { type: 'opened' };
   const fault = input.watchFaults?.();
   if (fault !== undefined) {
-    const past = () => server.past(kind).map(({ type, object }) => ({ type, meta: object.metadata }));
+    const told = () => server.past(kind).filter(({ object }) => isWithin(kind, object.metadata));
+    const past = () => told().map(({ type, object }) => ({ type, meta: object.metadata }));
     const strike = () => line.strike(fault, { doing, echoes: () => shuffled(past(), random) });
     if (fault.severedBy !== undefined) fault.severedBy(strike);
     else if (fault.afterLines === undefined) process.later(fault.afterMs, strike);
@@ -145,7 +149,7 @@ async function* watch(
 function follow(server: ApiServer, line: Line, { kind, resourceVersion }: Omit<WatchInput, 'signal'>): void {
   let seen: number;
   if (resourceVersion === undefined) {
-    for (const object of server.all(kind)) line.put({ type: 'present', meta: object.metadata });
+    for (const { metadata: meta } of server.all(kind)) if (isWithin(kind, meta)) line.put({ type: 'present', meta });
     seen = server.version;
     line.put({ type: 'bookmark', resourceVersion: String(seen), synced: true });
   } else {
@@ -157,6 +161,7 @@ function follow(server: ApiServer, line: Line, { kind, resourceVersion }: Omit<W
     if (line.isOver) return stop();
     for (const { type, object, isAdded, resourceVersion: version } of server.since(kind, seen) ?? []) {
       seen = version;
+      if (!isWithin(kind, object.metadata)) continue;
       line.put({ type, meta: object.metadata, ...(isAdded ? { isAdded } : {}) });
     }
   };

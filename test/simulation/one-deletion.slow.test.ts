@@ -59,6 +59,17 @@ describe('one deletion with faults', () => {
     expect(runs).toBeGreaterThan(130);
   });
 
+  it(
+    'P5, P10: survives any one fault at every call where two namespaces are served, and lists of both',
+    PATIENCE,
+    async () => {
+      const served = { namespaces: ['team-b', 'team-a'], leaving: [] };
+      const { runs, broken } = await sweepSingles((faults) => deleteOne({ seed: 1, faults, served }), ALL_KINDS);
+      expect(broken.join('\n\n')).toBe('');
+      expect(runs).toBeGreaterThan(130);
+    },
+  );
+
   it.each([
     { what: 'a resource that goes at once', deletionMs: 0, least: 600 },
     { what: 'a resource that goes slowly', deletionMs: SLOW_MS, least: 1_500 },

@@ -40,6 +40,21 @@ describe('one deletion without faults', () => {
     expect(world.server.get(MACHINE)).toBeUndefined();
   });
 
+  it('P8: costs no more where some namespaces are served, each with a watch of its own', async () => {
+    const world = await createWorld({ seed: 1, served: { namespaces: ['team-a', 'team-b'], leaving: [] } });
+    const watches = world.calls.filter(({ point }) => point === 'watch machines from the start');
+    expect(watches).toHaveLength(2);
+    const before = world.calls.length;
+    world.server.delete(MACHINE, 'owner');
+    await finish(world);
+    const calls = world.calls.slice(before).filter(({ process }) => process === 'bridge-1');
+    expect(calls.filter(({ point }) => /machines\/logs/.test(point)).map(({ point }) => point)).toEqual([
+      'get machines/logs',
+      'patch machines/logs',
+    ]);
+    expect(world.promises.broken).toEqual([]);
+  });
+
   it('is done within a second when the resource goes at once, and soon after it when it goes slowly', async () => {
     const durations = await Promise.all(
       [0, SLOW_MS].map(async (deletionMs) => {

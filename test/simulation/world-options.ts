@@ -6,6 +6,7 @@ import type { startBridge } from '../../bridge/bridge.ts';
 import type { Candidate } from '../../bridge/leader.ts';
 import type { ApiError } from '../../bridge/ports.ts';
 import type { RuleBook } from '../../bridge/rule-book.ts';
+import type { Served } from '../../bridge/served.ts';
 import type { createDispatch } from '../../functions/dispatch.ts';
 import type { Fate } from '../support/fake-leases.ts';
 import type { Fault, Kind } from './process.ts';
@@ -34,6 +35,8 @@ export interface WorldOptions {
   readonly rule?: Readonly<Record<string, unknown>>;
   /** The rules themselves, for scenarios that edit them while a bridge lives; otherwise those of `rule`. */
   readonly book?: RuleBook;
+  /** The namespaces that bridges serve; all of them unless told. */
+  readonly served?: Served;
   readonly queue?: Partial<QueueSettings>;
   /** How far the functions' clocks are ahead. */
   readonly functionSkew?: number;

@@ -128,10 +128,10 @@ export class World implements Surroundings {
   #lead(incarnation: Incarnation): void {
     const { process, start } = incarnation;
     const { random, server, events } = this;
-    const { product, rule, book, watchLag, watchFaults, termHeldSince } = this.#options;
+    const { product, rule, book, watchLag, watchFaults, termHeldSince, served } = this.#options;
     const lag = start.watchLag ?? (watchLag === undefined ? () => 0 : () => watchLag(random));
     incarnation.bridge = (product?.startBridge ?? startBridge)({
-      ...{ clock: process.clock(), random, metrics, log: this.#log },
+      ...{ clock: process.clock(), random, metrics, log: this.#log, ...(served && { served }) },
       cluster: createClusterPort({
         ...{ server, process, random, watchLag: lag, watchFaults, ApiError: product?.ApiError },
         onEvent: (event) => events.push(event),

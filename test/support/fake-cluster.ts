@@ -16,28 +16,24 @@ import {
   type PageWanted,
   type PatchOperation,
   type PatchOutcome,
+  type Watched,
   type WatchFrame,
 } from '../../bridge/ports.ts';
 import { BUCKETS } from './bridge-builders.ts';
 import { applyPatch, PatchFailed } from './json-patch.ts';
 import { START, stamp } from './manual-clock.ts';
-import { generationMoved, isRules, keyOf, kindWord, throughSubresource, typeOf } from './stored-object.ts';
-
-/** A call as it came in. */
-export interface Call {
-  readonly verb: 'get' | 'patch' | 'list' | 'watch' | 'event';
-  readonly name: string;
-  readonly operations?: readonly PatchOperation[];
-  /** Of reads, writes, lists and watches. */
-  readonly kind?: KindRef;
-  readonly subresource?: 'status';
-}
-
-interface Happening {
-  readonly version: number;
-  readonly type: string;
-  readonly frame: Exclude<WatchFrame, { type: 'bookmark' }>;
-}
+import {
+  asksFor,
+  type Call,
+  generationMoved,
+  type Happening,
+  isRules,
+  isWithin,
+  keyOf,
+  kindWord,
+  throughSubresource,
+  typeOf,
+} from './stored-object.ts';
 
 /** What an object is made of; the rest the API server fills in. */
 export interface NewObject extends Partial<Omit<ObjectMeta, 'uid' | 'resourceVersion'>> {
@@ -48,12 +44,14 @@ export interface NewObject extends Partial<Omit<ObjectMeta, 'uid' | 'resourceVer
   readonly kind?: KindRef;
 }
 
+export type { Call };
+
 /** The fake API server. */
 export class FakeCluster implements Cluster {
   readonly calls: Call[] = [];
   readonly events: EventInput[] = [];
   before: (call: Call) => void = () => {};
-  /** Kinds that cannot be listed or watched, by `group/resource`: 403, or 404 for one that is not served. */
+  /** What cannot be listed or watched, by `group/resource` or `group/resource@namespace`: 403, or 404 for one that is not served. */
   readonly refused = new Map<string, 403 | 404>();
   readonly #lists = new Map<string, readonly ObjectMeta[]>();
   readonly #objects = new Map<string, KubeObject>();
@@ -151,11 +149,10 @@ export class FakeCluster implements Cluster {
   }
 
   /** Pages of one list show the objects as they were at its first page. */
-  async list(kind: KindRef, { limit = 500, next, namespace }: Partial<PageWanted> = {}): Promise<ListPage> {
+  async list(kind: Watched, { limit = 500, next }: Partial<PageWanted> = {}): Promise<ListPage> {
     this.#called({ verb: 'list', name: kind.resource, kind });
     const [version = String(this.#version), start = '0'] = next?.split('+') ?? [];
-    const within = (meta: ObjectMeta) => namespace === undefined || meta.namespace === namespace;
-    const all = this.#lists.get(version) ?? this.#ofKind(kind).filter(within);
+    const all = this.#lists.get(version) ?? this.#ofKind(kind);
     this.#lists.set(version, all);
     const end = Number(start) + limit;
     if (end >= all.length) this.#lists.delete(version);
@@ -166,7 +163,7 @@ export class FakeCluster implements Cluster {
     };
   }
 
-  async *watch(kind: KindRef, from: string | undefined, signal: AbortSignal): AsyncGenerator<WatchFrame> {
+  async *watch(kind: Watched, from: string | undefined, signal: AbortSignal): AsyncGenerator<WatchFrame> {
     this.#called({ verb: 'watch', name: kind.resource, kind });
     let seen = Number(from ?? this.#version);
     yield { type: 'opened' };
@@ -185,7 +182,9 @@ export class FakeCluster implements Cluster {
     signal.addEventListener('abort', onChange, { once: true });
     try {
       while (!signal.aborted && broken === undefined) {
-        const next = this.#past.find(({ version, type }) => version > seen && type === typeOf(kind));
+        const isNext = (one: Happening) =>
+          one.version > seen && one.type === typeOf(kind) && isWithin(kind, one.frame.meta);
+        const next = this.#past.find(isNext);
         if (next !== undefined) {
           seen = next.version;
           yield next.frame;
@@ -214,15 +213,17 @@ export class FakeCluster implements Cluster {
   #called(call: Call): void {
     this.calls.push(call);
     this.before(call);
-    const status = call.kind === undefined ? undefined : this.refused.get(typeOf(call.kind));
-    if (status !== undefined && (call.verb === 'list' || call.verb === 'watch')) {
-      throw new ApiError(`${call.verb} ${call.name}`, status);
+    if (call.verb !== 'list' && call.verb !== 'watch') return;
+    for (const asked of call.kind === undefined ? [] : asksFor(call.kind)) {
+      const status = this.refused.get(asked);
+      if (status !== undefined) throw new ApiError(`${call.verb} ${call.name}`, status);
     }
   }
 
-  #ofKind(kind: KindRef): readonly ObjectMeta[] {
+  #ofKind(kind: Watched): readonly ObjectMeta[] {
     const prefix = keyOf(kind, '');
-    return [...this.#objects].filter(([key]) => key.startsWith(prefix)).map(([, { metadata }]) => metadata);
+    const all = [...this.#objects].filter(([key]) => key.startsWith(prefix));
+    return all.map(([, { metadata }]) => metadata).filter((meta) => isWithin(kind, meta));
   }
 
   #store(kind: KindRef, object: KubeObject): KubeObject {

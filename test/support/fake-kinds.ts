@@ -5,7 +5,8 @@
 import { POLICIES } from '../../bridge/at-admission.ts';
 import { kindKey } from '../../bridge/kind-key.ts';
 import type { KindSchema } from '../../bridge/kind-schema.ts';
-import type { KindFacts, KindRef, Kinds, ListedKind, SchemaOutcome } from '../../bridge/ports.ts';
+import type { KindFacts, KindRef, Kinds, ListedKind, SchemaOutcome, Watched } from '../../bridge/ports.ts';
+import { watchedKey } from '../../bridge/served.ts';
 import { BUCKETS } from './bridge-builders.ts';
 
 /** More kinds than one: of the same group, of core, and without a namespace. */
@@ -22,7 +23,7 @@ export class FakeKinds implements Kinds {
       { kind: kind.resource, namespaced: kind.resource !== 'namespaces' },
     ]),
   );
-  /** Verbs that are lacking, by kind. */
+  /** Verbs that are lacking, by kind, or by a part of one as `watchedKey` names it. */
   readonly lacks = new Map<string, readonly string[]>();
   /** What asking about a kind throws. */
   readonly fails = new Map<string, Error>();
@@ -60,8 +61,8 @@ export class FakeKinds implements Kinds {
     return [...this.served.keys()].some((key) => key.startsWith(`${group}/`) && key.endsWith(`/${resource}`));
   }
 
-  async lacking(kind: KindRef, verbs: readonly string[]): Promise<readonly string[]> {
-    const lacks = this.lacks.get(kindKey(kind)) ?? [];
+  async lacking(watched: Watched, verbs: readonly string[]): Promise<readonly string[]> {
+    const lacks = this.lacks.get(watchedKey(watched)) ?? this.lacks.get(kindKey(watched)) ?? [];
     return verbs.filter((verb) => lacks.includes(verb));
   }
 }

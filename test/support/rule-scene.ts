@@ -10,6 +10,7 @@ import type { KindRef, KubeObject, Lease, ListedKind } from '../../bridge/ports.
 import { RuleBook } from '../../bridge/rule-book.ts';
 import { type RuleKeeper, startRuleKeeper } from '../../bridge/rule-keeper.ts';
 import { STATUS_EVERY_MS } from '../../bridge/rule-status.ts';
+import { EVERYWHERE, type Served } from '../../bridge/served.ts';
 import { SERVED_MS } from '../../bridge/serving.ts';
 import { statusOf, TEARDOWN_RULES, type WrittenCondition } from '../../bridge/teardown-rules.ts';
 import { CLUSTER_UID, HANDLER, keptLog, RULE, resultBody, SENDER, type SpecChanges } from './bridge-builders.ts';
@@ -23,6 +24,8 @@ import { ruleSpec } from './rule-objects.ts';
 export interface RuleSceneOptions {
   /** The world that another bridge has left, or shares. */
   readonly world?: Pick<RuleScene, 'clock' | 'cluster' | 'queue' | 'kinds'>;
+  /** The namespaces that are served; all of them unless told. */
+  readonly served?: Served;
   /** The kinds that the configuration lists. */
   readonly listed?: readonly ListedKind[];
   /** Before the bridge starts. */
@@ -56,7 +59,8 @@ export class RuleScene {
     const scene = new RuleScene(options);
     options.prepare?.(scene);
     const { clock, cluster, queue, kinds, metrics, lease, book } = scene;
-    const shared = { clock, cluster, metrics, lease, log: scene.kept.log, random: () => 0.5 };
+    const { served = EVERYWHERE } = options;
+    const shared = { clock, cluster, metrics, lease, log: scene.kept.log, random: () => 0.5, served };
     let keeper: RuleKeeper | undefined;
     const bridge = startBridge({
       ...{ ...shared, queue, rules: book, areRulesKnown: () => keeper?.isReady() === true },
@@ -68,7 +72,8 @@ export class RuleScene {
       listed: { kinds: options.listed ?? [], port: kinds },
     });
     keeper = startRuleKeeper({
-      ...{ ...shared, kinds, book, census: createCensus(cluster), hasHandler: (name) => scene.handlers.has(name) },
+      ...{ ...shared, kinds, book, census: createCensus(cluster, served) },
+      ...{ hasHandler: (name: string) => scene.handlers.has(name), blindIn: bridge.blindIn },
       ...{ isWatching: bridge.isWatching, pendings: bridge.pendings, release: bridge.release },
       ...{ births: bridge.births, serving: bridge.serving },
     });

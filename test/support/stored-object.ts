@@ -1,9 +1,26 @@
 /*
- * How the fake API server keeps objects: keys by kind and name, what a subresource lets through, generations.
+ * How the fake API server keeps objects: keys by kind and name, what a subresource lets through, generations, what calls ask for.
  * Pure; used by fake-cluster.ts.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { KindRef, KubeObject, ObjectMeta } from '../../bridge/ports.ts';
+import type { KindRef, KubeObject, ObjectMeta, PatchOperation, Watched, WatchFrame } from '../../bridge/ports.ts';
+
+/** What watches read: a write, by the version that it made. */
+export interface Happening {
+  readonly version: number;
+  readonly type: string;
+  readonly frame: Exclude<WatchFrame, { type: 'bookmark' | 'opened' }>;
+}
+
+/** A call as it came in. */
+export interface Call {
+  readonly verb: 'get' | 'patch' | 'list' | 'watch' | 'event';
+  readonly name: string;
+  readonly operations?: readonly PatchOperation[];
+  /** Of reads, writes, lists and watches. */
+  readonly kind?: Watched;
+  readonly subresource?: 'status';
+}
 
 /** Only this one has a status subresource, as its definition says. */
 const RULES = 'finalizer-bridge.dev/teardownrules';
@@ -48,4 +65,15 @@ export function generationMoved(before: KubeObject | undefined, after: KubeObjec
     generation: Number(metadata.generation) + 1,
   };
   return { ...after, metadata: moved };
+}
+
+/** What a list or watch asks for, widest first: the kind, and its part in a namespace or of a name. */
+export function asksFor(watched: Watched): readonly string[] {
+  const place = watched.namespace ?? watched.name;
+  return [typeOf(watched), ...(place === undefined ? [] : [`${typeOf(watched)}@${place}`])];
+}
+
+/** Whether a list or watch shows an object of its kind. */
+export function isWithin({ namespace, name }: Watched, meta: ObjectMeta): boolean {
+  return (namespace === undefined || meta.namespace === namespace) && (name === undefined || meta.name === name);
 }

@@ -35,7 +35,7 @@ const LIST_SHARE = 20;
 /** Entries without a rule that are put on again this often are somebody's rule after all. */
 const PUT_BACKS_MAX = 3;
 /** What a bridge says when it cannot withdraw a rule, and somebody with more rights may. */
-const CANNOT: ReadonlySet<string> = new Set(['NotPermitted', 'VersionNotServed']);
+const CANNOT: ReadonlySet<string> = new Set(['NotPermitted', 'VersionNotServed', 'NamespacesLeft']);
 
 /** What is the same for every look. */
 export interface RuleDrainOptions {

@@ -156,7 +156,7 @@ describe('with few rights', () => {
   function narrowed(line: CommandLine, namespace?: string): void {
     const list = line.cluster.list.bind(line.cluster);
     line.cluster.list = async (kind, page = {}) => {
-      if (kind.resource === BUCKETS.resource && (namespace === undefined || page.namespace !== namespace)) {
+      if (kind.resource === BUCKETS.resource && (namespace === undefined || kind.namespace !== namespace)) {
         throw new ApiError('listing buckets', 403, { body: JSON.stringify({ message: 'buckets is forbidden' }) });
       }
       return await list(kind, page);

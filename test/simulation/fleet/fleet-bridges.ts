@@ -10,6 +10,7 @@ import { createMetrics } from '../../../bridge/metrics.ts';
 import type { Cluster, EventInput, Lease } from '../../../bridge/ports.ts';
 import { RuleBook } from '../../../bridge/rule-book.ts';
 import { type RuleKeeper, startRuleKeeper } from '../../../bridge/rule-keeper.ts';
+import { EVERYWHERE } from '../../../bridge/served.ts';
 import { FakeLeases } from '../../support/fake-leases.ts';
 import type { ApiServer } from '../api-server.ts';
 import { createClusterPort } from '../cluster-port.ts';
@@ -204,6 +205,7 @@ export class FleetBridges {
     keeper = (product.startRuleKeeper ?? startRuleKeeper)({
       ...{ ...common, book, kinds: createSiteKinds(site, process, weather.admission), census: createCensus(cluster) },
       hasHandler: (name) => Object.hasOwn(handlers, name),
+      ...{ served: EVERYWHERE, blindIn: bridge.blindIn },
       ...{ isWatching: bridge.isWatching, pendings: bridge.pendings, release: bridge.release },
       ...{ births: bridge.births, serving: bridge.serving },
     });

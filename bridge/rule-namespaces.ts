@@ -1,0 +1,62 @@
+/*
+ * The namespaces that a rule's entries may be in, as its status keeps them where a bridge serves some namespaces only (P5, P9):
+ * nothing else would tell that objects outside of the present ones still carry an entry, since nobody looks there any more.
+ * Written before any entry is put on, by rule-enforcing.ts; read by rule-status.ts and withdrawal.ts.
+ */
+import { guards } from './finalizer.ts';
+import type { Cluster, KubeObject } from './ports.ts';
+import { lookedInto, type Served } from './served.ts';
+import { rulePath, statusOf } from './teardown-rules.ts';
+
+/** In the list of a rule that was in force while the bridge served the whole cluster. */
+export const ANYWHERE = '*';
+
+/** The namespaces that the status is to name; undefined while the whole cluster is served, and all is seen. */
+export function namespacesOf(object: KubeObject, { namespaces }: Served): readonly string[] | undefined {
+  if (namespaces === undefined) return undefined;
+  return [...new Set([...knownNamespaces(object), ...namespaces])].sort();
+}
+
+/** Those of them that nobody looks into any more. */
+export function leftBehind(object: KubeObject, served: Served): readonly string[] {
+  const seen = lookedInto(served);
+  return seen === undefined ? [] : knownNamespaces(object).filter((namespace) => !seen.includes(namespace));
+}
+
+/** Those that are being left, and were not found empty yet. */
+export function stillLeaving(object: KubeObject, { leaving }: Served): readonly string[] {
+  return knownNamespaces(object).filter((namespace) => leaving.includes(namespace));
+}
+
+/** Those that the status names. */
+export function knownNamespaces(object: KubeObject): readonly string[] {
+  const { namespaces, observedGeneration } = statusOf(object);
+  // A status without the list is of a bridge that served all.
+  return namespaces ?? (observedGeneration === undefined ? [] : [ANYWHERE]);
+}
+
+/** Writes the namespaces that are served now, and none that were found empty; the rule as it is then. Throws when it has changed. */
+export async function noteNamespaces(
+  cluster: Pick<Cluster, 'patch'>,
+  object: KubeObject,
+  { served, emptied }: { readonly served: Served; readonly emptied: readonly string[] },
+): Promise<KubeObject> {
+  const wanted = namespacesOf(object, served)?.filter((namespace) => !emptied.includes(namespace));
+  const status = statusOf(object);
+  if (wanted === undefined || JSON.stringify(status.namespaces) === JSON.stringify(wanted)) return object;
+  const { name } = object.metadata;
+  const value = { ...status, namespaces: wanted };
+  const operations = [...guards(object.metadata), { op: 'add', path: '/status', value } as const];
+  const outcome = await cluster.patch(rulePath(name), operations, 'status');
+  if (outcome.kind === 'conflict') throw new Error(`noting the namespaces of rule ${name}: it has changed`);
+  if (outcome.kind === 'missing') return object;
+  return { ...object, metadata: { ...object.metadata, ...outcome.meta }, status: value };
+}
+
+/** What is said of namespaces that were left; the reason is a condition's. */
+export function leftWords(left: readonly string[]): string {
+  const places = left.includes(ANYWHERE)
+    ? 'any namespace, as the whole cluster was served before'
+    : `${left.length === 1 ? 'namespace' : 'namespaces'} ${left.join(', ')}`;
+  return `objects in ${places} may still carry the entry, and nobody looks there any more: serve them again, as leavingNamespaces, or drain`;
+}
