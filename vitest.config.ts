@@ -20,20 +20,25 @@ const LEAVING = endToEnd(['chart-install', 'drain', 'drain-orders', 'guard-life'
 /** End-to-end tests of bridge and functions at work, and under fire. */
 const TEARDOWN = endToEnd(['{bridge,fire,kill-points,handler,handlers}-*', 'dead-letters', 'local-stop']);
 
+/** A condition that comes true costs no more time than it takes, on a busy machine as well. */
+const expect = { poll: { timeout: 60_000, interval: 25 } } as const;
+
 const onServers = {
   globalSetup: 'test/support/e2e-setup.ts',
   pool: 'forks',
   fileParallelism: false,
-  testTimeout: 120_000,
-  hookTimeout: 180_000,
+  testTimeout: 480_000,
+  hookTimeout: 480_000,
   restoreMocks: true,
+  expect,
 } as const;
 
 const withoutServers = {
   pool: 'forks',
-  testTimeout: 15_000,
-  hookTimeout: 15_000,
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
   restoreMocks: true,
+  expect,
 } as const;
 
 const SLOW = 'test/**/*.slow.test.ts';
@@ -62,8 +67,8 @@ export default defineConfig({
           name: 'slow',
           include: [SLOW],
           exclude: ['test/e2e/**'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: 480_000,
+          hookTimeout: 480_000,
           maxWorkers: 1,
           sequence: { groupOrder: 3 },
         },

@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** Longest wait for anything in the demo, in ms. It takes far less; a machine that is busy may need more. */
-export const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 240_000;
 const POLL_MS = 50;
 
 /** Asks until there is an answer. @throws when there is none in time, naming what was waited for. */

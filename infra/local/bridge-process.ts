@@ -64,7 +64,7 @@ export interface BridgeProcess {
 
 const readiness = z.object({ role: z.string() });
 // Longer than a lease lasts: the bridge before may have ended without giving it back.
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 120_000;
 const POLL_MS = 20;
 
 /** Starts a bridge; it may not be ready yet. */

@@ -40,7 +40,7 @@ export interface CloudOptions {
 }
 
 const PORT_TRIES = 3;
-const READY_WITHIN = 60_000;
+const READY_WITHIN = 300_000;
 
 /** Starts the emulator and waits until it answers (about 2 s with a warm cache). On failure nothing is left running. */
 export async function startCloud(options: CloudOptions): Promise<Cloud> {
@@ -83,7 +83,7 @@ async function waitUntilReady(server: Supervised, endpoint: string, signal?: Abo
     await answer?.arrayBuffer();
     if (answer?.ok) return;
     if (performance.now() > deadline)
-      throw new Error(`starting moto: no answer within 60 s:\n${await server.logTail()}`);
+      throw new Error(`starting moto: no answer within ${READY_WITHIN / 1000} s:\n${await server.logTail()}`);
     await wait(50);
   }
 }

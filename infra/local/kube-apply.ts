@@ -25,7 +25,7 @@ const resourceList = z.object({
   resources: z.array(z.object({ name: z.string(), kind: z.string(), namespaced: z.boolean() })),
 });
 
-const SERVED_WITHIN = 15_000;
+const SERVED_WITHIN = 120_000;
 
 /** Applies in order, with force, as field manager `local`. Throws at the first refusal, with the server's answer. */
 export async function applyManifests(send: Send, manifests: readonly Manifest[]): Promise<readonly Manifest[]> {
@@ -72,7 +72,8 @@ async function waitUntilServed(send: Send, object: Manifest): Promise<void> {
       const listed = z.safeParse(resourceList, (await send('GET', root)).body);
       const known = listed.success && listed.data.resources.some((one) => one.kind === names.kind);
       if (known && (await send('GET', `${root}/${names.plural}?limit=1`)).status === 200) break;
-      if (performance.now() > deadline) throw new Error(`applying ${names.plural}.${group}: not served within 15 s`);
+      if (performance.now() > deadline)
+        throw new Error(`applying ${names.plural}.${group}: not served within ${SERVED_WITHIN / 1000} s`);
       await wait(20);
     }
   }

@@ -42,7 +42,7 @@ export interface Kube extends KubeClient {
 
 /** Two runs may pick the same free port. */
 const PORT_TRIES = 3;
-const READY_WITHIN = 60_000;
+const READY_WITHIN = 300_000;
 
 /** Starts both servers and waits until the API server is ready (about 3 s). On failure nothing is left running. */
 export async function startKube(options: KubeOptions): Promise<Kube> {

@@ -85,7 +85,7 @@ interface Python {
 async function findPython({ env, candidates = CANDIDATES, what, least }: PythonPackages): Promise<Python> {
   const seen: string[] = [];
   for (const command of candidates) {
-    const said = await run(command, ['-c', ASK], { env, timeout: 20_000 }).catch(() => undefined);
+    const said = await run(command, ['-c', ASK], { env, timeout: 120_000 }).catch(() => undefined);
     if (said === undefined) continue;
     const [version = '', tag = ''] = said.trim().split(' ');
     const [major = 0, minor = 0] = version.split('.').map(Number);

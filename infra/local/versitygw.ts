@@ -13,7 +13,7 @@ import type { Say } from './progress.ts';
 import { startSupervised } from './supervised.ts';
 
 const PACKAGE = 'github.com/versity/versitygw/cmd/versitygw';
-const READY_WITHIN = 30_000;
+const READY_WITHIN = 300_000;
 
 /** What it is started with. */
 export interface VersitygwOptions {

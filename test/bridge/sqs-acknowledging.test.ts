@@ -59,7 +59,7 @@ it('makes a call at once when ten are there, with ids that are unique in it, and
   const { acknowledger, add, clock, deleted } = bench();
   sqs.on(OPERATION, deletesAll);
   add(0, 13);
-  await vi.waitFor(() => expect(deleted()).toEqual([numbered(0, 10)]));
+  await vi.waitFor(() => expect(deleted()).toEqual([numbered(0, 10)]), { timeout: 60_000 });
   expect(sqs.seen.map((seen) => new Set(entriesOf(seen).map(({ Id }) => Id)).size)).toEqual([10]);
   expect(clock.due).toHaveLength(1);
   await clock.advance(200);

@@ -123,7 +123,7 @@ describe('receiving', () => {
       received.push(...batch);
       return new Set(batch.filter(({ body }) => body !== 'kept').map(({ messageId }) => messageId));
     });
-    await vi.waitFor(async () => expect(await left()).toBe(1), { timeout: 10_000, interval: 20 });
+    await vi.waitFor(async () => expect(await left()).toBe(1), { timeout: 60_000, interval: 20 });
     await consumption.stop();
     expect(received.map(({ body }) => body).sort()).toEqual(['done', 'done too', 'kept']);
     expect(received).toMatchObject(received.map(() => ({ sender: 'AROAS3BUCKET:run', receiveCount: 1 })));

@@ -15,6 +15,8 @@ const FAULTS = `data:text/javascript,${encodeURIComponent(`
   process.on('SIGWINCH', () => { throw new Error('an exception that nobody catches'); });
 `)}`;
 const RULES = { byhand: { handler: 'by-hand' } };
+/** It takes 2 s on a quiet machine; a call that is waited for to its end takes 15 s and more. */
+const ENDS_WITHIN_MS = 12_000;
 
 let site: TestSite;
 let buckets: Buckets;
@@ -38,7 +40,7 @@ describe('SIGTERM', () => {
     { who: 'sqs', calls: 'deletions', operation: 'DeleteMessageBatch' },
     { who: 'api', calls: 'patches of objects', operation: 'PATCH' },
   ] as const)(
-    'ends within 3 s with 0 while $who swallows $calls, and the next bridge finishes',
+    'ends within seconds with 0 while $who swallows $calls, and the next bridge finishes',
     async ({ who, operation }) => {
       const name = `swallowed-${operation.toLowerCase()}`;
       const bridge = await site.startBridge(RULES);
@@ -62,7 +64,7 @@ describe('SIGTERM', () => {
       bridge.signal('SIGTERM');
 
       expect(await bridge.exited).toBe(0);
-      expect(performance.now() - from).toBeLessThan(3_000);
+      expect(performance.now() - from).toBeLessThan(ENDS_WITHIN_MS);
       expect((await leaseOf(site).read()).spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
       unwatch();
       const next = await site.startBridge(RULES);
@@ -137,7 +139,7 @@ describe('/readyz', () => {
         phase === 'asked' && path.includes('watch=1') ? { answer: { status: 503, body: '{}' } } : 'pass',
       );
     const cut = await site.startBridge(RULES, 'started');
-    await cut.ready(20_000, 'standby');
+    await cut.ready(undefined, 'standby');
     bridge.signal('SIGTERM');
     await bridge.exited;
 
@@ -174,7 +176,7 @@ describe('/readyz', () => {
     expect(said.reasons).toEqual([expect.stringMatching(/^the result queue cannot be polled for \d+ s: /)]);
     unwatch();
     // The consumer's pause after a refusal, and a long poll of an empty queue.
-    await bridge.ready(60_000);
+    await bridge.ready(240_000);
     await bridge.stop();
   });
 });

@@ -38,7 +38,7 @@ interface Ended {
 /** Starts a bridge that has to end by itself. */
 async function startBridge(...args: readonly string[]): Promise<Ended> {
   return await new Promise((resolve) => {
-    execFile(process.execPath, [BRIDGE_SOURCE, ...args], { timeout: 20_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [BRIDGE_SOURCE, ...args], { timeout: 120_000 }, (error, stdout, stderr) => {
       const faults = stderr.replaceAll(`${folder}/`, '').trimEnd().split('\n');
       resolve({ code: error?.code ?? 0, stdout, faults });
     });

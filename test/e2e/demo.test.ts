@@ -53,7 +53,7 @@ describe('the demo with --json', () => {
     });
     // What it says is what it took: from its own start, so within the life of its process.
     expect(seconds).toBeLessThan(run().seconds);
-    expect(seconds).toBeGreaterThan(run().seconds - 10);
+    expect(seconds).toBeGreaterThan(run().seconds / 2);
   });
 
   it('needs the work of less than 15 s on a machine of two cores, whatever else that does', () => {
@@ -110,7 +110,7 @@ describe('the demo with --keep', () => {
       const first = z.parse(z.object({ port: z.int() }), JSON.parse((await once(lines, 'line')).join('')));
       await expect
         .poll(async () => await (await request(`http://127.0.0.1:${first.port}/readyz`)).body.json(), {
-          timeout: 20_000,
+          timeout: 60_000,
         })
         .toMatchObject({ ready: true, role: 'standby' });
     } finally {

@@ -12,8 +12,8 @@ import { logFailures } from '../support/site.ts';
 
 const KIND = 'struck';
 const OTHER = 'undisturbed';
-/** Longest that anything takes that was not struck. */
-const SOON = 8_000;
+/** Longest that anything takes that was not struck; on a busy machine four times as long, and still less than a mute call. */
+const SOON = 3_500;
 /** A call gives up after 15 s, and is made again. */
 const PATIENT = 40_000;
 
@@ -120,9 +120,9 @@ describe('a token that expires', () => {
     await faults.renewToken(() => faults.expireToken());
     await things.delete(thing);
 
-    await scene.settle(thing, SOON);
+    await scene.settle(thing);
 
-    await scene.bridge().ready(SOON);
+    await scene.bridge().ready();
     expect(sumOf(await scene.bridge().metrics(), 'finalizer_bridge_api_calls_total', { status: '401' })).toBeLessThan(
       10,
     );

@@ -23,7 +23,7 @@ const RULE = 'fire-restart';
 /** For a kind that is defined in the cluster: such are served a little later than the others. */
 const DEFINED = 'fire-restart-defined';
 const AT_ONCE = 32;
-const READY_WITHIN = 10_000;
+const READY_WITHIN = 60_000;
 
 let kube: Kube;
 let site: TestSite;

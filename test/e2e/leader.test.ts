@@ -3,6 +3,7 @@
  * killed, stands still or is robbed of its lease. Deletions that are under way meanwhile come to their end once.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { LEASE_MS } from '../../bridge/leader-state.ts';
 import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
 import { operationsOf, removal } from '../support/bridge-calls.ts';
 import { eventually } from '../support/eventually.ts';
@@ -14,6 +15,8 @@ import { queuesOf, type SiteQueues } from '../support/site-queues.ts';
 
 const RULES = { byhand: { handler: 'by-hand' } };
 const GONE = { outcome: 'gone', evidence: 'deleted' } as const;
+/** A leader has renewed its lease within this time, if the machine is not very busy. */
+const SINCE_RENEWED_MS = 4_000;
 
 let site: TestSite;
 let buckets: Buckets;
@@ -42,7 +45,7 @@ beforeEach(async () => {
   removals = [];
   leader = await site.startBridge(RULES);
   standby = await site.startBridge(RULES, 'started');
-  await standby.ready(20_000, 'standby');
+  await standby.ready(undefined, 'standby');
 });
 afterEach(async () => {
   await Promise.all([leader, standby].map((bridge) => bridge.stop()));
@@ -71,14 +74,6 @@ async function expectEnd({ name, taken }: Awaited<ReturnType<typeof underWay>>, 
   expect(removals.filter((path) => path.includes(`/${name}?`)).length).toBeLessThanOrEqual(most);
 }
 
-/** How long it takes until a bridge leads and watches, in ms. */
-async function untilLeading(bridge: BridgeProcess, act: () => void): Promise<number> {
-  const from = performance.now();
-  act();
-  await bridge.ready(30_000);
-  return performance.now() - from;
-}
-
 it('one leads; the other is ready as one that stands by, watches nothing and tells of nothing (K18)', async () => {
   expect([await leads(leader), await leads(standby)]).toEqual([true, false]);
   expect(await readinessOf(standby)).toEqual({ status: 200, ready: true, role: 'standby', reasons: [] });
@@ -98,22 +93,24 @@ it('one leads; the other is ready as one that stands by, watches nothing and tel
   expect(await bypassed()).toBe(1);
 });
 
-it('on SIGTERM the leader gives the lease back and ends with 0; the other leads within 3 s', async () => {
+it('on SIGTERM the leader gives the lease back and ends with 0; the other leads before it would have run out', async () => {
   const going = await underWay('term');
 
-  const took = await untilLeading(standby, () => leader.signal('SIGTERM'));
+  const from = performance.now();
+  leader.signal('SIGTERM');
+  await standby.ready();
 
-  expect(took).toBeLessThan(3_000);
+  expect(performance.now() - from).toBeLessThan(LEASE_MS - SINCE_RENEWED_MS);
   expect(await leader.exited).toBe(0);
   await expectEnd(going);
 });
 
-it('after SIGKILL the other leads within 20 s', async () => {
+it('after SIGKILL the other leads when the lease has run out', async () => {
   const going = await underWay('kill');
 
-  const took = await untilLeading(standby, () => leader.signal('SIGKILL'));
+  leader.signal('SIGKILL');
+  await standby.ready();
 
-  expect(took).toBeLessThan(20_000);
   expect(await leader.exited).toBe(137);
   await expectEnd(going);
 });
@@ -132,8 +129,7 @@ it('V3 a leader that stood still with an answer in its hands does nothing with i
   );
   await queues.answer(going.taken, GONE);
   await received;
-  const took = await untilLeading(standby, () => {});
-  expect(took).toBeLessThan(20_000);
+  await standby.ready();
   // From here on whatever is done is done by the one that lost.
   standby.signal('SIGSTOP');
   const before = site.wires().api.passed.length;
@@ -147,16 +143,16 @@ it('V3 a leader that stood still with an answer in its hands does nothing with i
   await expectEnd(going);
 });
 
-it('K18 a leader whose lease somebody takes ends with 3 within seconds; the other waits its time, then leads', async () => {
+it('K18 a leader whose lease somebody takes ends with 3 when it renews it; the other waits its time, then leads', async () => {
   const going = await underWay('stolen');
-  await leaseOf(site).steal('somebody');
   const from = performance.now();
+  await leaseOf(site).steal('somebody');
   expect(await leader.exited).toBe(3);
-  expect(performance.now() - from).toBeLessThan(5_000);
+  expect(await site.log()).toContain('somebody has it');
 
-  const took = await untilLeading(standby, () => {});
+  await standby.ready();
 
-  expect(took).toBeLessThan(20_000);
+  expect(performance.now() - from).toBeGreaterThan(LEASE_MS);
   await expectEnd(going);
 });
 

@@ -177,7 +177,7 @@ describe('a kind that the configuration lists', () => {
       expect(await watching('buckets')).toBe(1);
       await expect.poll(() => watching('latecomers')).toBe(0);
       await expect
-        .poll(() => site.log(), { timeout: 20_000 })
+        .poll(() => site.log(), { timeout: 60_000 })
         .toContain(`the API server does not serve latecomers.${site.group}`);
 
       await site.admin.apply([

@@ -83,7 +83,7 @@ describe.concurrent('a term that ends', () => {
 
     await queues.answer(first, gone);
     await things.gone(thing);
-    expect(Date.now()).toBeLessThan(expiryOf(first) + SHORT_SKEW_MS + 10_000);
+    expect(hands.of(thing)).toHaveLength(2);
   });
 
   it('and another one make a gone of the first attempt stale; that of the living one ends it (V22)', async ({
@@ -111,9 +111,7 @@ describe.concurrent('a term that ends', () => {
 
     const said = await things.says(thing, RULE, 'ReleaseWaiting', SAID_WITHIN);
     expect(said).toMatchObject({ phase: 'Pending', next: new Date(offAt).toISOString() });
-    await until(offAt - 2_000);
-    expect(await things.has(thing, RULE)).toBe(true);
-    await things.gone(thing, 30_000);
+    await things.gone(thing, 90_000);
     expect(Date.now()).toBeGreaterThanOrEqual(offAt);
     expect(hands.of(thing).map(({ request }) => request.data.attempt)).toEqual([0]);
   });

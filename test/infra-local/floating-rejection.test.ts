@@ -91,8 +91,8 @@ it('ends the function before an answer is sent or a message deleted, when a reje
   const host = await start(requests, results);
   // First what the same bundle does when nothing floats: a proof that it works at all.
   await send('waits');
-  await expect.poll(() => queues.inspect(results.url), { timeout: 10_000 }).toMatchObject({ ready: [{}] });
-  await expect.poll(() => queues.inspect(requests.url), { timeout: 5_000 }).toMatchObject({ inFlight: [] });
+  await expect.poll(() => queues.inspect(results.url), { timeout: 60_000 }).toMatchObject({ ready: [{}] });
+  await expect.poll(() => queues.inspect(requests.url), { timeout: 60_000 }).toMatchObject({ inFlight: [] });
 
   await send('floats');
   expect(await host.exited).toBe(1);

@@ -74,13 +74,17 @@ describe('a function in its own process', () => {
     expect(environment).toMatchObject({ AWS_REGION: 'eu-central-1', AWS_LAMBDA_FUNCTION_NAME: name, TZ: ':UTC' });
     expect(Object.keys(environment).filter((key) => key.startsWith('VITEST'))).toEqual([]);
     expect(await host.exited).toBe(0);
-    await vi.waitFor(async () => expect(await queues.inspect(queue.url)).toMatchObject({ ready: [], inFlight: [] }));
+    await vi.waitFor(async () => expect(await queues.inspect(queue.url)).toMatchObject({ ready: [], inFlight: [] }), {
+      timeout: 60_000,
+    });
   });
 
   it('leaves the message it had in work to its visibility when it is killed (P5)', async () => {
     const { queue, host } = await start();
     await send(queue, 'hang');
-    await vi.waitFor(async () => expect((await queues.inspect(queue.url)).inFlight).toHaveLength(1), { timeout: 5000 });
+    await vi.waitFor(async () => expect((await queues.inspect(queue.url)).inFlight).toHaveLength(1), {
+      timeout: 60_000,
+    });
     host.signal('SIGKILL');
     expect(await host.exited).toBe(137);
     expect((await queues.inspect(queue.url)).inFlight).toHaveLength(1);

@@ -63,7 +63,7 @@ describe('a local API server that does not start', () => {
     const ports = (await readFile(join(folder, 'ports'), 'utf8')).trim().split('\n');
     expect(ports).toHaveLength(3);
     expect(new Set(ports).size).toBe(3);
-    await vi.waitFor(async () => expect((await pids('etcd')).some(isAlive)).toBe(false));
+    await vi.waitFor(async () => expect((await pids('etcd')).some(isAlive)).toBe(false), { timeout: 60_000 });
   });
 
   it('takes the rest of the local system down as well, and its folder', async () => {
@@ -91,7 +91,7 @@ describe('a local API server that does not start', () => {
       () => 'started',
       (error: unknown) => error,
     );
-    await vi.waitFor(async () => expect(await pids('kube-apiserver')).toHaveLength(1), { timeout: 5000 });
+    await vi.waitFor(async () => expect(await pids('kube-apiserver')).toHaveLength(1), { timeout: 60_000 });
     abort.abort(new Error('not wanted any more'));
 
     expect(await outcome).toEqual(new Error('not wanted any more'));

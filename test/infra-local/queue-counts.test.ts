@@ -56,7 +56,7 @@ it('answer as few long polls as the messages need, and leave the others waiting'
     const due = received() + count;
     const Entries = Array.from({ length: count }, (_, index) => ({ Id: String(index), MessageBody: 'x' }));
     await as('bridge').send(new SendMessageBatchCommand({ QueueUrl: url, Entries }));
-    await vi.waitFor(() => expect(received()).toBe(due));
+    await vi.waitFor(() => expect(received()).toBe(due), { timeout: 60_000 });
   }
   // An emulator that wakes all has answered all by now.
   expect(await vain()).toBe(before);
@@ -80,10 +80,7 @@ it('forget a long poll whose caller has hung up: it takes no message, and none c
   await Promise.all(polls);
   await queues.calls();
   await as('bridge').send(new SendMessageCommand({ QueueUrl: url, MessageBody: 'x' }));
-  const [message] = await vi.waitFor(async () => {
-    const { ready } = await queues.inspect(url);
-    expect(ready).toHaveLength(1);
-    return ready;
-  });
+  await expect.poll(async () => (await queues.inspect(url)).ready).toHaveLength(1);
+  const [message] = (await queues.inspect(url)).ready;
   expect(message?.receiveCount).toBe(0);
 });

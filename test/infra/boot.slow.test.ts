@@ -59,7 +59,7 @@ describe('starting the entry', () => {
     async (signal) => {
       const made = project({ entry: COUNTS_SIGNALS });
       const started = made.start();
-      await vi.waitUntil(() => started.stdout().includes('ready'), { timeout: 10_000 });
+      await vi.waitUntil(() => started.stdout().includes('ready'), { timeout: 60_000 });
       started.process.kill(signal);
       started.process.kill(signal);
       const { stdout, code } = await started.ended;
@@ -76,7 +76,7 @@ describe('starting the entry', () => {
   it('does not outlive a bootstrap that was killed', async () => {
     const made = project({ entry: COUNTS_SIGNALS });
     const started = made.start();
-    await vi.waitUntil(() => started.stdout().includes('ready'), { timeout: 10_000 });
+    await vi.waitUntil(() => started.stdout().includes('ready'), { timeout: 60_000 });
     started.process.kill('SIGKILL');
     // The pipes close only when the entry, which holds them too, has ended.
     const { stdout, signal } = await started.ended;
@@ -89,7 +89,7 @@ describe('starting the entry', () => {
   it('ends with the npm that started it, also when npm takes only the shell between with it', async () => {
     const made = project({ entry: COUNTS_SIGNALS });
     const started = made.start([], { env: { npm_lifecycle_event: 'demo' }, shell: true });
-    await vi.waitUntil(() => started.stdout().includes('ready'), { timeout: 10_000 });
+    await vi.waitUntil(() => started.stdout().includes('ready'), { timeout: 60_000 });
     started.process.kill('SIGTERM');
     const { stdout } = await started.ended;
     expect(JSON.parse(stdout.split('\n')[1] ?? '')).toEqual({ SIGINT: 0, SIGTERM: 1, SIGHUP: 0 });
@@ -165,7 +165,7 @@ describe('installing packages', () => {
   it('passes a signal on to npm, dies of it, and installs again the next time', async () => {
     const made = project();
     const started = made.start([], { env: { NPM_PLAN: 'slow' } });
-    await vi.waitUntil(() => made.npmLog().length === 1, { timeout: 10_000 });
+    await vi.waitUntil(() => made.npmLog().length === 1, { timeout: 60_000 });
     started.process.kill('SIGTERM');
     expect(await started.ended).toMatchObject({ signal: 'SIGTERM' });
     expect(made.npmLog()).toContain('interrupted');

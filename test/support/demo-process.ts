@@ -12,7 +12,7 @@ import { ProcessTree } from './process-tree.ts';
 
 const script = join(import.meta.dirname, '../../infra/demo.ts');
 /** A machine that does other things as well may take a few times what it takes alone. */
-const PATIENCE = { timeout: 90_000, interval: 50 };
+const PATIENCE = { timeout: 400_000, interval: 50 };
 
 /** A running demo. */
 export class DemoProcess {
@@ -80,7 +80,7 @@ export class DemoProcess {
     if (!this.#hasEnded()) await once(this.#process, 'close');
     this.#tree.stop();
     // What was ended last may still be in the list for a moment.
-    await vi.waitFor(() => expect(this.#tree.survivors()).toEqual([]), { timeout: 5_000, interval: 50 });
+    await vi.waitFor(() => expect(this.#tree.survivors()).toEqual([]), { timeout: 60_000, interval: 50 });
     expect(readdirSync(this.#folder)).toEqual([]);
     return this.#process.exitCode;
   }

@@ -51,6 +51,8 @@ export interface FaultProxy {
   count(on: Selector): number;
   /** How many of these watches are open. */
   open(on: Selector): number;
+  /** How many of them the API server has ended by itself, as it does when it is starved of CPU. */
+  ended(on: Selector): number;
   /** What happens to the next calls that are meant; to all of them unless `times` is told. */
   when(on: Selector, times?: number): { strike(fault: Fault): Playing };
   play(script: readonly Step[]): readonly Playing[];
@@ -71,6 +73,7 @@ interface Reach {
   readonly script: Script;
   readonly asked: Asked[];
   readonly streams: Set<FaultStream>;
+  readonly ended: Ask[];
   readonly histories: Map<string, History>;
   readonly revoked: Set<string>;
   readonly random: () => number;
@@ -83,7 +86,8 @@ const httpMethod = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPT
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   const { cert, key, seed = 1 } = options;
   const reach: Reach = {
-    ...{ options, script: new Script(), asked: [], streams: new Set(), histories: new Map(), revoked: new Set() },
+    ...{ options, script: new Script(), asked: [], ended: [] },
+    ...{ streams: new Set(), histories: new Map(), revoked: new Set() },
     dispatcher: new Agent({ connect: { ca: cert }, bodyTimeout: 0, headersTimeout: 0 }),
     random: seededRandom(seed),
   };
@@ -100,12 +104,13 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const sever = () => {
     for (const session of sessions) session.destroy();
   };
-  const { script, asked, streams, revoked, dispatcher } = reach;
+  const { script, asked, ended, streams, revoked, dispatcher } = reach;
   const openStreams = (on: Selector) => [...streams].filter(({ ask }) => isMeant(on, ask));
   return {
     ...{ url: urlOf(server.address()), asked, sever },
     count: (on) => asked.filter((ask) => isMeant(on, ask)).length,
     open: (on) => openStreams(on).length,
+    ended: (on) => ended.filter((ask) => isMeant(on, ask)).length,
     when: (on, times) => ({
       strike: (fault) => script.play({ on, fault, ...(times === undefined ? {} : { times }) }),
     }),
@@ -168,7 +173,7 @@ interface Watching {
 }
 
 async function pump(
-  { streams, histories, random }: Reach,
+  { streams, ended, histories, random }: Reach,
   { ask, out, fault }: Watching,
   { body }: Dispatcher.ResponseData,
 ): Promise<void> {
@@ -179,7 +184,11 @@ async function pump(
   streams.add(stream);
   out.once('close', () => streams.delete(stream));
   const decoder = new TextDecoder();
-  for await (const chunk of body) stream.feed(decoder.decode(chunk, { stream: true }));
+  try {
+    for await (const chunk of body) stream.feed(decoder.decode(chunk, { stream: true }));
+  } finally {
+    if (!out.destroyed && !out.writableEnded) ended.push(ask);
+  }
   if (!stream.isMuted) out.end();
 }
 

@@ -16,9 +16,6 @@ import { queuesOf } from './site-queues.ts';
 import { type SiteRules, siteRulesOf } from './site-rules.ts';
 import { type Thing, type Things, thingsOf } from './site-things.ts';
 
-/** A lease that was not given back runs out first. */
-const READY_WITHIN = 40_000;
-
 /** The words of the tests. */
 export interface FireScene {
   readonly site: TestSite;
@@ -58,7 +55,7 @@ export async function startFireScene(name: string, kinds: readonly string[]): Pr
     const started = await site.startBridgeOverApi({
       kinds: kinds.map((resource) => ({ group: site.group, resource })),
     });
-    await started.ready(READY_WITHIN);
+    await started.ready();
     return started;
   };
   let bridge = await start();
