@@ -1,31 +1,30 @@
 /*
  * Calls to SQS in its JSON protocol, over undici. Used by sqs.ts, sqs-acknowledging.ts and sqs-polling.ts. The SDK's client
- * took a third of the bridge's CPU (docs/benchmarks.md), so of it only the credentials are used: its usual chain, which
- * renews temporary ones before they expire. Nothing is repeated here: that is for those who know whether it may still be done.
+ * took a third of the bridge's CPU (docs/benchmarks.md), so of it only the credentials are used (sqs-keys.ts).
+ * Nothing is repeated here: that is for those who know whether it may still be done.
  */
-import { SQSClient } from '@aws-sdk/client-sqs';
 import { Agent } from 'undici';
 import * as z from 'zod/mini';
 import { type Answer, exchange } from './exchange.ts';
 import type { Clock } from './ports.ts';
-import { Signer, type SigningCredentials } from './sqs-signature.ts';
+import { boundedKeys, credentialsOfSdk, type Keys } from './sqs-keys.ts';
+import { Signer } from './sqs-signature.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A long poll lasts 20 s. */
 const CALL_TIMEOUT_MS = 25_000;
-/** For each of the SDK's tries to get keys from STS or a sign-on. */
-const KEYS_TIMEOUT_MS = 5_000;
 /** From there on AWS refuses a signature for its time. */
 const SKEW_MS = 5 * 60_000;
 
 /** Where the queues are. */
 export interface SqsClientOptions {
+  /** Of queues whose URL names none, and of all where there is an endpoint. */
   readonly region: string;
   /** Another than that of the queues' own URLs. */
   readonly endpoint?: string | undefined;
   readonly clock: Clock;
   /** Where the keys come from, each time one is needed; the SDK's own chain unless told. */
-  readonly credentials?: () => Promise<SigningCredentials>;
+  readonly credentials?: Keys;
 }
 
 /** What is asked of SQS. */
@@ -72,8 +71,8 @@ const refusalBody = z.object({
 
 /** Creates the client. */
 export function createSqsClient({ region, endpoint, clock, credentials }: SqsClientOptions): SqsClient {
-  const chain = credentials ?? credentialsOfSdk(region);
-  const signer = new Signer(region);
+  const keysNow = credentials ?? boundedKeys(() => credentialsOfSdk(region), clock);
+  const signers = signersFor(region, endpoint !== undefined);
   // A call has a connection to itself: one that hangs holds up no other.
   const dispatcher = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS }, allowH2: false });
   const onBegin = (cut: (reason: Error) => void) =>
@@ -87,8 +86,8 @@ export function createSqsClient({ region, endpoint, clock, credentials }: SqsCli
       const { origin, host, pathname } = new URL(endpoint ?? new URL(queueUrl).origin);
       const body = JSON.stringify({ QueueUrl: queueUrl, ...input });
       const path = `${pathname.replace(/\/$/, '')}/`;
-      const keys = await chain();
-      const { host: _, ...headers } = signer.sign(
+      const keys = await keysNow(signal);
+      const { host: _, ...headers } = signers(queueUrl).sign(
         { host, path, headers: headersOf(action), body, at: clock.now() + skew },
         keys,
       );
@@ -106,14 +105,27 @@ export function createSqsClient({ region, endpoint, clock, credentials }: SqsCli
   };
 }
 
-/**
- * The SDK reads environment, files, web identity and metadata services, keeps what it got, and renews it in time. One renewal
- * serves all calls, and the SDK waits for its answer for ever unless told: then one that is lost would stop every call for good.
- */
-export function credentialsOfSdk(region: string, timeout = KEYS_TIMEOUT_MS): () => Promise<SigningCredentials> {
-  const requestHandler = { connectionTimeout: timeout, requestTimeout: timeout, throwOnRequestTimeout: true };
-  const { config } = new SQSClient({ region, requestHandler });
-  return () => config.credentials();
+/** A queue may live in another region than the others, and its calls are signed for its own. */
+function signersFor(region: string, isElsewhere: boolean): (queueUrl: string) => Signer {
+  const signers = new Map<string, Signer>();
+  const regions = new Map<string, string>();
+  return (queueUrl) => {
+    const own = regions.get(queueUrl) ?? (isElsewhere ? undefined : regionOf(queueUrl)) ?? region;
+    regions.set(queueUrl, own);
+    const signer = signers.get(own) ?? new Signer(own);
+    signers.set(own, signer);
+    return signer;
+  };
+}
+
+/** As AWS writes the address of a queue, over private endpoints, for FIPS and IPv6, and as it was once. */
+const REGION_IN_HOST =
+  /^(?:vpce-[a-z0-9-]+\.)?(?:sqs(?:-fips)?\.([a-z0-9-]+)(?:\.vpce)?\.(?:amazonaws\.com(?:\.cn)?|api\.(?:aws|amazonwebservices\.com\.cn))|([a-z0-9-]+)\.queue\.amazonaws\.com(?:\.cn)?)$/;
+
+/** The region that the URL of a queue names; undefined for one that is not of AWS. */
+export function regionOf(queueUrl: string): string | undefined {
+  const [, region, older] = REGION_IN_HOST.exec(new URL(queueUrl).hostname) ?? [];
+  return region ?? older;
 }
 
 function headersOf(action: string): Readonly<Record<string, string>> {

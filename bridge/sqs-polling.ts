@@ -3,8 +3,8 @@
  * A batch is not waited for before the next poll, so that one slow result stalls no other; how many are in hand is bounded.
  * One poll goes on and on. A spare one waits beside it, unless results come so fast that few polls with full batches are better.
  */
-import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
+import type { WholeCheck } from './checksum.ts';
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock, IncomingMessage } from './ports.ts';
@@ -14,6 +14,10 @@ import type { SqsClient } from './sqs-client.ts';
 
 const LONG_POLL_SECONDS = 20;
 const PAUSE_AFTER_ERROR_MS = 1_000;
+/** An empty answer that came sooner was not waited for as asked: whoever answers so is asked ever less often. */
+const EARLY_MS = 10_000;
+const EARLY_PAUSE_MS = 100;
+const EARLY_PAUSE_MAX_MS = 2_000;
 const BATCH = 10;
 /** Received and not yet settled, at most; what hangs is given up after seconds. */
 const IN_HAND_MAX = 80;
@@ -50,6 +54,7 @@ export interface PollingOptions {
   readonly log: Log;
   readonly health: QueueHealth;
   readonly acknowledger: Acknowledger;
+  readonly isWhole: WholeCheck;
   /** Resolves to the ids of the messages that may be deleted. */
   handle(batch: readonly IncomingMessage[]): Promise<ReadonlySet<string>>;
 }
@@ -65,6 +70,8 @@ export class Polling {
   #inHand = 0;
   /** Monotonic ms; until then the spare poll stays away. */
   #isFastUntil = 0;
+  /** Empty answers in a row that came early. */
+  #early = 0;
 
   constructor(options: PollingOptions) {
     this.#options = options;
@@ -94,14 +101,31 @@ export class Polling {
   }
 
   async #once(): Promise<void> {
+    const began = this.#options.clock.monotonic();
     const messages = await this.#receive();
     if (messages === undefined) return await this.#pause(PAUSE_AFTER_ERROR_MS, NEVER);
-    if (messages.length === 0) return;
+    if (messages.length === 0) return await this.#rest(this.#options.clock.monotonic() - began);
+    this.#early = 0;
     this.#take(messages);
     if (messages.length < BATCH) return await this.#fill(messages.length);
     // One poll is not enough.
     this.#isFastUntil = 0;
     this.#news();
+  }
+
+  /** After a poll that found nothing and took so many ms. */
+  async #rest(ms: number): Promise<void> {
+    if (ms >= EARLY_MS || this.#stop.signal.aborted) {
+      this.#early = 0;
+      return;
+    }
+    this.#count('poll', 'early');
+    if (this.#early === 0) {
+      const { log, queueUrl } = this.#options;
+      log.info({ queueUrl, ms }, 'polling for results: an empty answer came before its time; pausing in between');
+    }
+    this.#early += 1;
+    await this.#pause(Math.min(EARLY_PAUSE_MAX_MS, EARLY_PAUSE_MS * 2 ** (this.#early - 1)), () => this.#early === 0);
   }
 
   /** Leaves results time to come together, where they come fast. */
@@ -150,7 +174,7 @@ export class Polling {
   async #handle(messages: readonly Message[]): Promise<void> {
     const { handle, acknowledger, queueUrl, log } = this.#options;
     // An altered body is left to come again.
-    const whole = messages.filter(({ Body, MD5OfBody }) => MD5OfBody === hash('md5', Body));
+    const whole = messages.filter(({ Body, MD5OfBody }) => this.#options.isWhole(Body, MD5OfBody));
     if (whole.length < messages.length) {
       log.warn(
         { queueUrl, altered: messages.length - whole.length },

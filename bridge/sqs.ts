@@ -2,8 +2,8 @@
  * The real queue port: SQS. Plugged in by main.ts. What is acknowledged is decided by the handler's return value alone; this
  * file and those that it puts together (sqs-client, sqs-polling, sqs-acknowledging) only carry it out.
  */
-import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { createWholeCheck } from './checksum.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock, Queue } from './ports.ts';
@@ -30,6 +30,7 @@ const sent = z.object({
 
 /** Creates the queue port. */
 export function createSqsQueue({ region, endpoint, ...told }: SqsOptions): Queue {
+  const isWhole = createWholeCheck();
   const client = createSqsClient({ region, endpoint, clock: told.clock });
 
   return {
@@ -44,14 +45,15 @@ export function createSqsQueue({ region, endpoint, ...told }: SqsOptions): Queue
           const { Code = 'Unconfirmed', Message } = failed.get(id) ?? {};
           return [{ id, code: Code, detail: Message ?? 'the queue did not speak of it' }];
         }
-        const isWhole = taken.get(id) === hash('md5', body);
-        return isWhole ? [] : [{ id, code: 'Altered', detail: 'what the queue took has another checksum' }];
+        return isWhole(body, taken.get(id))
+          ? []
+          : [{ id, code: 'Altered', detail: 'what the queue took has another checksum' }];
       });
     },
 
     consume(queueUrl, handle) {
       const acknowledger = new Acknowledger({ ...told, client, queueUrl });
-      const polling = new Polling({ ...told, client, queueUrl, handle, acknowledger });
+      const polling = new Polling({ ...told, client, queueUrl, handle, acknowledger, isWhole });
       told.health.begins();
       polling.start();
       return {

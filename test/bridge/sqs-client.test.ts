@@ -5,8 +5,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createSqsClient, SqsError } from '../../bridge/sqs-client.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createSqsClient, regionOf, SqsError } from '../../bridge/sqs-client.ts';
 import { Signer, type SigningCredentials } from '../../bridge/sqs-signature.ts';
 import { eventually } from '../support/eventually.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -117,6 +117,43 @@ describe('a call', () => {
       throw new Error('no keys');
     });
     await expect(ask()).rejects.toThrow('no keys');
+    expect(sqs.seen).toEqual([]);
+  });
+});
+
+describe('the region', () => {
+  it.each([
+    ['https://sqs.eu-west-1.amazonaws.com/111122223333/a', 'eu-west-1'],
+    ['https://sqs-fips.us-gov-west-1.amazonaws.com/111122223333/a', 'us-gov-west-1'],
+    ['https://sqs.cn-north-1.amazonaws.com.cn/111122223333/a', 'cn-north-1'],
+    ['https://sqs.eu-west-1.api.aws/111122223333/a', 'eu-west-1'],
+    ['https://vpce-0a1b-x2.sqs.us-east-2.vpce.amazonaws.com/111122223333/a', 'us-east-2'],
+    ['https://ap-south-1.queue.amazonaws.com/111122223333/a', 'ap-south-1'],
+    ['https://queues.example.com/111122223333/sqs.eu-west-1.amazonaws.com', undefined],
+    ['https://sqs.eu-west-1.amazonaws.com.example.com/1/a', undefined],
+    ['http://127.0.0.1:4566/1/a', undefined],
+  ])('of %s is %s', (queueUrl, region) => {
+    expect(regionOf(queueUrl)).toBe(region);
+  });
+
+  it('for which a call is signed is that of the queue where its URL names one, unless there is an endpoint', async () => {
+    const sign = vi.spyOn(Signer.prototype, 'sign');
+    // Signed, and not sent any more.
+    const signal = AbortSignal.abort(new Error('cut'));
+    const elsewhere = 'https://sqs.eu-west-1.amazonaws.com/111122223333/a';
+    const regions: (string | undefined)[] = [];
+    for (const [queueUrl, endpoint] of [[elsewhere], [elsewhere, sqs.endpoint], [`${sqs.endpoint}/1/results`]]) {
+      const client = createSqsClient({
+        region: REGION,
+        endpoint,
+        clock: new ManualClock(),
+        credentials: async () => KEYS,
+      });
+      await expect(client.ask({ ...RECEIVE, queueUrl: queueUrl ?? '', signal })).rejects.toThrow('asking SQS');
+      const { authorization } = sign.mock.results.at(-1)?.value ?? {};
+      regions.push(/Credential=[^/]+\/\d+\/([^/]+)\//.exec(String(authorization))?.[1]);
+    }
+    expect(regions).toEqual(['eu-west-1', REGION, REGION]);
     expect(sqs.seen).toEqual([]);
   });
 });

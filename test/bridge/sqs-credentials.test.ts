@@ -1,13 +1,16 @@
 /*
- * Keys for our calls to SQS that the SDK's chain gets from STS, as for a Pod with a role of its own. One renewal serves all
- * calls, so an answer that is lost must not stop them for good.
+ * Keys for our calls to SQS that the SDK's chain gets: from STS, as for a Pod with a role of its own, and from a process. One
+ * renewal serves all calls, so an answer that is lost must not stop them for good.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { credentialsOfSdk } from '../../bridge/sqs-client.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { boundedKeys, credentialsOfSdk } from '../../bridge/sqs-keys.ts';
+import type { SigningCredentials } from '../../bridge/sqs-signature.ts';
+import { eventually } from '../support/eventually.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const TIMEOUT_MS = 100;
 const ANSWER = `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
@@ -18,6 +21,26 @@ const ANSWER = `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.
 let folder: string;
 let sts: Server;
 let isSilent = true;
+/** The environment of a profile whose process does not end, unless its file is there, and writes a line when it begins. */
+async function useHangingProcess(): Promise<{
+  readonly begun: () => Promise<number>;
+  readonly mend: () => Promise<void>;
+}> {
+  const [begun, mended, config] = ['begun', 'mended', 'config'].map((name) => join(folder, name));
+  const keys = '{"Version":1,"AccessKeyId":"ASIAPROCESS","SecretAccessKey":"secret","SessionToken":"token"}';
+  const script = join(folder, 'process.sh');
+  // It ends with the test at the latest: when its folder is gone.
+  const hang = `while [ ! -e "${mended}" ] && [ -d "${folder}" ]; do sleep 0.05; done`;
+  await writeFile(script, `echo >> "${begun}"\n[ -e "${mended}" ] || { ${hang}; exit 1; }\necho '${keys}'\n`);
+  await writeFile(config ?? '', `[default]\ncredential_process = /bin/sh ${script}\n`);
+  for (const name of ['AWS_ROLE_ARN', 'AWS_WEB_IDENTITY_TOKEN_FILE']) vi.stubEnv(name, undefined);
+  vi.stubEnv('AWS_CONFIG_FILE', config);
+  return {
+    begun: async () => (await readFile(begun ?? '', 'utf8').catch(() => '')).length,
+    mend: () => writeFile(mended ?? '', ''),
+  };
+}
+
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sqs-credentials-'));
   sts = createServer((request, response) => {
@@ -55,4 +78,85 @@ it('come at a later call when STS was silent at the one before (P4)', async () =
   await expect
     .poll(() => keys().catch(() => undefined))
     .toMatchObject({ accessKeyId: 'ASIAEXAMPLE', sessionToken: 'token' });
+});
+
+it('come from another process when one did not end, at a later call (P4)', async () => {
+  const clock = new ManualClock();
+  const { begun, mend } = await useHangingProcess();
+  const keys = boundedKeys(() => credentialsOfSdk('eu-central-1'), clock);
+  const given = expect(Promise.all([keys(), keys()])).rejects.toThrow('getting keys for SQS');
+  await eventually('the process has begun', async () => (await begun()) === 1);
+  await clock.advance(60_000);
+  await given;
+  // It is not begun again at once: nobody here can end the one that hangs.
+  await expect(keys()).rejects.toThrow('again in 30 s');
+  expect([await begun(), clock.due]).toEqual([1, []]);
+  await mend();
+  await clock.advance(30_000);
+  expect(await keys()).toMatchObject({ accessKeyId: 'ASIAPROCESS' });
+});
+
+describe('keys that do not come', () => {
+  const KEYS = { accessKeyId: 'AKID', secretAccessKey: 'secret' };
+
+  function bench() {
+    const clock = new ManualClock();
+    const chains: PromiseWithResolvers<SigningCredentials>[] = [];
+    const begin = () => {
+      const chain = Promise.withResolvers<SigningCredentials>();
+      chains.push(chain);
+      return () => chain.promise;
+    };
+    const keys = boundedKeys(begin, clock);
+    const failed = async (ms: number) => {
+      const given = expect(keys()).rejects.toThrow();
+      await clock.advance(ms);
+      await given;
+    };
+    return { clock, chains, keys, failed };
+  }
+
+  it('are asked for ever less often, up to every ten minutes, and as at first once they came', async () => {
+    const { clock, chains, keys, failed } = bench();
+    const pauses: number[] = [];
+    for (let round = 0; round < 7; round += 1) {
+      await failed(60_000);
+      const [, left] = /again in (\d+) s/.exec(String(await keys().catch((error: unknown) => error))) ?? [];
+      pauses.push(Number(left));
+      await clock.advance(Number(left) * 1000);
+    }
+    expect(pauses).toEqual([30, 60, 120, 240, 480, 600, 600]);
+    const got = keys();
+    chains.at(-1)?.resolve(KEYS);
+    expect(await got).toEqual(KEYS);
+    expect(chains).toHaveLength(8);
+  });
+
+  it('count when they come late', async () => {
+    const { clock, chains, keys, failed } = bench();
+    await failed(60_000);
+    chains[0]?.resolve(KEYS);
+    await clock.advance(0);
+    expect(await keys()).toEqual(KEYS);
+    expect(chains).toHaveLength(1);
+  });
+
+  it('hold up no stop, and are not taken for hanging then', async () => {
+    const { chains, keys } = bench();
+    const cut = new AbortController();
+    const given = expect(keys(cut.signal)).rejects.toThrow('getting keys');
+    cut.abort();
+    await given;
+    const got = keys();
+    chains[0]?.resolve(KEYS);
+    expect(await got).toEqual(KEYS);
+  });
+
+  it('for a reason are asked for again at once', async () => {
+    const clock = new ManualClock();
+    const tries = [Promise.reject(new Error('no profile')), Promise.resolve(KEYS)].values();
+    const keys = boundedKeys(() => () => tries.next().value ?? Promise.resolve(KEYS), clock);
+    await expect(keys()).rejects.toMatchObject({ cause: { message: 'no profile' } });
+    expect(await keys()).toEqual(KEYS);
+  });
 });

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
+import { createWholeCheck } from '../../bridge/checksum.ts';
 import { createMetrics } from '../../bridge/metrics.ts';
 import type { IncomingMessage } from '../../bridge/ports.ts';
 import { QueueHealth } from '../../bridge/queue-health.ts';
@@ -55,7 +56,7 @@ beforeEach(() => {
     await gate;
     return new Set(batch.map(({ messageId }) => messageId));
   };
-  polling = new Polling({ ...told, handle, acknowledger: new Acknowledger(told) });
+  polling = new Polling({ ...told, handle, acknowledger: new Acknowledger(told), isWhole: createWholeCheck() });
   polling.start();
 });
 
@@ -173,6 +174,36 @@ it('waits a second after a poll that failed, says so, and goes on', async () => 
   expect(open).toHaveLength(2);
   expect(await counts(metrics.queueCalls)).toEqual({ 'poll/failed': 2 });
   expect(kept.lines.at(-1)).toMatchObject({ level: 'warn', fields: { queueUrl, err: 'no route' } });
+});
+
+it('asks one that answers empty at once ever less often, counts that and says it once, until results come', async () => {
+  const asked: number[] = [];
+  for (let second = 0; second < 60; second += 1) {
+    let polls = 0;
+    for (let moment = 0; moment < 100; moment += 1) {
+      polls += open.length;
+      for (const poll of open.splice(0)) poll.answer({});
+      await clock.advance(10);
+    }
+    asked.push(polls);
+  }
+  expect(asked[0]).toBeLessThanOrEqual(10);
+  expect(asked.slice(5).every((polls) => polls <= 2)).toBe(true);
+  const told = await counts(metrics.queueCalls);
+  expect(told['poll/early']).toBe(asked.reduce((sum, polls) => sum + polls));
+  expect(kept.lines.filter(({ message }) => message.includes('before its time'))).toHaveLength(1);
+  // What comes ends it for both polls.
+  while (open.length === 0) await clock.advance(10);
+  await bring(1);
+  expect(open).toHaveLength(2);
+});
+
+it('polls again at once after an empty answer that took its time', async () => {
+  await clock.advance(20_000);
+  for (const poll of open.splice(0)) poll.answer({ Messages: [] });
+  await settled();
+  expect(open).toHaveLength(2);
+  expect(await counts(metrics.queueCalls)).toEqual({ 'receive/empty': 2 });
 });
 
 it('takes an answer that is none of SQS for a failure', async () => {

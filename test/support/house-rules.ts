@@ -117,7 +117,7 @@ export const importRules: readonly Rule[] = [
   {
     title: 'only the client of the queues on each side knows SQS',
     faults: ({ path, imports }) =>
-      /^(bridge\/sqs-client|functions\/sqs)\.ts$/.test(path) || !isShipped(path)
+      /^(bridge\/sqs-keys|functions\/sqs)\.ts$/.test(path) || !isShipped(path)
         ? []
         : forbid(imports, ({ from }) => !isOf(from, SQS_LIBRARY)),
     broken: [
