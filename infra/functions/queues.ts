@@ -24,8 +24,14 @@ export type Resources = Readonly<Record<string, Resource>>;
 export const VISIBILITY_PER_TIMEOUT = 6;
 /** SQS's largest: a request that waits for a slow deletion comes back many times before it expires (Q4). */
 const MAX_RECEIVE_COUNT = 1000;
-/** A dead letter keeps its first enqueue time, so a queue keeps messages for less long than its dead letters (Q7). */
-const RETENTION_SECONDS = 4 * 24 * 3600;
+/**
+ * Longer than any request lives (half a day), so that one whose handler fails is answered as expired; and so long that what a
+ * function cannot read becomes a dead letter before SQS drops it without a word: a thousand receives with the longest pauses of
+ * functions/visibility.ts take 10.4 days. A dead letter keeps its first enqueue time, so this is less than the dead letters' own,
+ * and each of them can lie for two days at least (Q7). Only what a function never gets to see, since it does not start, is
+ * dropped: it comes back after the queue's own visibility timeout. Of that the alarms and the rule's deadline tell.
+ */
+const RETENTION_SECONDS = 12 * 24 * 3600;
 const DEAD_LETTER_RETENTION_SECONDS = 14 * 24 * 3600;
 /** The dead-letter function's time-out in seconds; a batch of ten takes it two calls of a queue. */
 export const DEAD_LETTER_TIMEOUT_SECONDS = 30;

@@ -3,7 +3,10 @@
  * asserted as it would be deployed. The bundles that go with it are tested in serverless-artefacts.slow.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { CLOCK_SKEW_MS, TERM_MAX_MS } from '../../bridge/contract.ts';
 import { readConfig, readDeadLetterConfig } from '../../functions/config.ts';
+import { backOffSeconds } from '../../functions/visibility.ts';
 import {
   getArn,
   handlers,
@@ -91,7 +94,7 @@ describe('the packaged service', () => {
     for (const id of sources) {
       const deadLetters = id.replace(/Queue$/, 'DeadLetterQueue');
       expect(properties(deadLetters)?.MessageRetentionPeriod).toBe(14 * 24 * 3600);
-      expect(Number(properties(id)?.MessageRetentionPeriod)).toBeLessThanOrEqual(4 * 24 * 3600);
+      expect(Number(properties(id)?.MessageRetentionPeriod)).toBeLessThanOrEqual(12 * 24 * 3600);
       expect(properties(id)?.RedrivePolicy).toMatchObject({ deadLetterTargetArn: getArn(deadLetters) });
       const source = `arn:\${AWS::Partition}:sqs:\${AWS::Region}:\${AWS::AccountId}:${properties(id)?.QueueName}`;
       expect(properties(deadLetters)?.RedriveAllowPolicy).toEqual({
@@ -99,6 +102,19 @@ describe('the packaged service', () => {
         sourceQueueArns: [{ 'Fn::Sub': source }],
       });
     }
+  });
+
+  it.each(handlers)('lets nothing in the queue of $name end unsaid that its function sees (P7, Q7)', ({ id }) => {
+    const { MessageRetentionPeriod, RedrivePolicy } = properties(`${id}RequestQueue`) ?? {};
+    const { maxReceiveCount } = z.object({ maxReceiveCount: z.number() }).parse(RedrivePolicy);
+    const retentionMs = Number(MessageRetentionPeriod) * 1000;
+    // What cannot be read fails at once, and comes again after the longest pause: at last it is a dead letter.
+    const receives = Array.from({ length: maxReceiveCount }, (_, at) => at + 1);
+    const pauses = receives.reduce((sum, receive) => sum + backOffSeconds(receive, () => 1), 0);
+    expect(pauses * 1000).toBeLessThan(retentionMs);
+    // A request whose handler fails each time is answered once it has expired.
+    const lifeMs = 2 * TERM_MAX_MS + CLOCK_SKEW_MS;
+    expect(lifeMs + backOffSeconds(maxReceiveCount, () => 1) * 1000).toBeLessThan(retentionMs);
   });
 
   it('feeds the dead-letter function from every dead-letter queue, and keeps bodies for 14 days (Q7)', () => {
