@@ -91,7 +91,7 @@ function limitsGuard(kinds: readonly InjectedKind[], options: GuardOptions): Gua
       { apiGroups: [RULE_GROUP], apiVersions: ['*'], resources: [RULE_RESOURCE], operations: ['*'] },
     ],
     matchConditions: limits.matchConditions(accountsOf(options)),
-    variables: [],
+    variables: limits.variables,
     validations: limits.validations(userOf(bridge), drain === undefined ? undefined : userOf(drain)),
   };
 }

@@ -22,6 +22,9 @@ let other: User;
 let thing: Held;
 let rule: { readonly path: string };
 
+/** The API server ends an expression that loops over so many. */
+const MANY = 30_000;
+
 const TAKEN = { status: 200, said: '' };
 const refused = (words: string) => ({ status: 403, said: expect.stringContaining(words) });
 const entry = 'finalizer-bridge.dev/team';
@@ -173,6 +176,39 @@ describe('the bridge', () => {
       expect(await bridge.json(held, removeEntry(await meta(), `${entry}-2`) ?? [])).toEqual(TAKEN);
       expect(await bridge.json(held, removeEntry(await meta(), entry) ?? [])).toEqual(TAKEN);
     }
+  });
+
+  it('takes entries off among very many finalizers of others, at a price that grows with ours alone, and moves none of them', async () => {
+    const others = Array.from({ length: MANY }, (_, at) => `a.io/${at}`);
+    const held = await scene.made(scene.widgets, {
+      generateName: 'crowded-',
+      finalizers: [entry, ...others.slice(0, 7), `${entry}-2`, `${entry}-3`, ...others.slice(7), `${entry}-4`],
+    });
+    const meta = async () => (await scene.read(held)).metadata;
+    const swapped = [entry, ...others.slice(0, 6), ...others.slice(7), ...others.slice(6, 7)];
+    expect(await bridge.merge(held, { finalizers: swapped })).toEqual(refused('no finalizers of others'));
+    expect(await bridge.json(held, removeEntry(await meta(), `${entry}-2`) ?? [])).toEqual(TAKEN);
+    const left = others.toSpliced(7, 0, `${entry}-3`);
+    expect((await meta()).finalizers).toEqual([entry, ...left, `${entry}-4`]);
+  });
+
+  it.each([
+    ['what only looks like ours', ['x.finalizer-bridge.dev/a'], ['x.finalizer-bridge.dev/b']],
+    ['what begins as ours', ['finalizer-bridge.device/a'], []],
+    ['the last one', [], ['example.com/x']],
+    ['the only one of others', ['example.com/x', entry], [entry]],
+  ])('takes %s for a finalizer of others', async (_, before, after) => {
+    const held = await scene.made(scene.widgets, { generateName: 'told-apart-', finalizers: before });
+    expect(await bridge.merge(held, { finalizers: after })).toEqual(refused('no finalizers of others'));
+    expect(await other.merge(held, { finalizers: after }, '?dryRun=All')).toEqual(TAKEN);
+  });
+
+  it('does not go through more than 500 entries of ours', async () => {
+    const ours = Array.from({ length: 501 }, (_, at) => `${entry}-${at}`);
+    const held = await scene.made(scene.widgets, { generateName: 'ours-', finalizers: ours });
+    expect(await bridge.merge(held, { finalizers: ours.slice(1) })).toEqual(refused('no finalizers of others'));
+    await scene.admin.merge(held, { finalizers: ours.slice(2) });
+    expect(await bridge.merge(held, { finalizers: ours.slice(3) })).toEqual(TAKEN);
   });
 
   it('leaves words to the drain, and the drain records to the bridge', async () => {
