@@ -90,7 +90,8 @@ export function readOptions(args: readonly string[]): BenchOptions {
   return { candidates, rounds, warm, scenes, memory, json, ...sizes };
 }
 
-function countOf(option: string, text: string): number {
+/** A whole number from 1 on. @throws RangeError */
+export function countOf(option: string, text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1) throw new RangeError(`reading --${option}: ${text} is no count`);
   return count;

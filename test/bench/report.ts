@@ -47,7 +47,8 @@ export function reportOf({ floors, rounds }: Measured): Report {
   return { machine, rounds: floors.length, floor, candidates };
 }
 
-function mediansOfScene(rounds: readonly Round[], scene: string): Figures {
+/** The median of each figure. */
+export function mediansOfScene(rounds: readonly Round[], scene: string): Figures {
   return mediansOf(rounds.flatMap(({ [scene]: figures }) => (figures === undefined ? [] : [figures])));
 }
 
@@ -55,16 +56,16 @@ function mediansOfScene(rounds: readonly Round[], scene: string): Figures {
 export function textOf({ machine, rounds, floor, candidates }: Report): string {
   const lines = [
     `${machine.cores} cores (${machine.model}), Node.js ${machine.node}, medians of ${rounds}`,
-    row('floor: bare PATCH', floor),
+    rowOf('floor: bare PATCH', floor),
   ];
   const [first] = candidates;
   for (const { name, scenes } of candidates) {
     lines.push('', name);
     for (const [scene, figures] of Object.entries(scenes)) {
-      lines.push(row(`  ${scene}`, figures));
+      lines.push(rowOf(`  ${scene}`, figures));
       const base = first?.scenes[scene];
       if (first?.name === name || base === undefined) continue;
-      lines.push(row('    by the first', Object.fromEntries(ratios(figures, base))));
+      lines.push(rowOf('    by the first', Object.fromEntries(ratios(figures, base))));
     }
   }
   return `${lines.join('\n')}\n`;
@@ -77,7 +78,8 @@ function ratios(figures: Figures, base: Figures): readonly (readonly [string, nu
   });
 }
 
-function row(title: string, figures: Figures): string {
+/** One line of figures. */
+export function rowOf(title: string, figures: Figures): string {
   const told = Object.entries(figures).map(([key, value]) => `${key} ${rounded(value)}`);
   return `${title.padEnd(20)} ${told.join('  ')}`;
 }
@@ -86,7 +88,8 @@ function rounded(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(Math.abs(value) >= 10 ? 1 : 3);
 }
 
-function mediansOf(many: readonly Figures[]): Figures {
+/** The median of each figure. */
+export function mediansOf(many: readonly Figures[]): Figures {
   const keys = [...new Set(many.flatMap((figures) => Object.keys(figures)))];
   return Object.fromEntries(
     keys.map((key) => [key, median(many.flatMap((figures) => (figures[key] === undefined ? [] : [figures[key]])))]),
