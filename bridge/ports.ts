@@ -85,7 +85,7 @@ export type WatchFrame =
   | {
       readonly type: 'present';
       readonly meta: ObjectMeta;
-      /** After the initial list: it was created just now. */
+      /** It was created just now, unless it is a part of the initial list. */
       readonly isAdded?: boolean;
     }
   | { readonly type: 'deleted'; readonly meta: ObjectMeta }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { findKubeBinaries, type KubeBinaries } from './binaries.ts';
 import type { Environment } from './cache.ts';
+import { compactEtcd } from './etcd-compaction.ts';
 import { freePorts } from './free-port.ts';
 import { connectKube, type KubeClient } from './kube-client.ts';
 import { type KubeFiles, writeKubeFiles } from './kube-files.ts';
@@ -36,6 +37,8 @@ export interface Kube extends KubeClient {
   stopApiServer(): Promise<void>;
   /** Stops kube-apiserver if it runs and starts it again on the same port, with the same data. */
   restart(): Promise<void>;
+  /** Compacts etcd up to now and restarts kube-apiserver, whose own cache would still know: all watches end, and no version before is known. */
+  compact(): Promise<void>;
   /** Ends both servers and removes the private folder. May be called twice. */
   stop(): Promise<void>;
 }
@@ -155,7 +158,7 @@ async function waitUntilReady({ client, processes, files, signal }: Waiting): Pr
 }
 
 async function assemble(servers: Servers, removeFolder: () => Promise<void>): Promise<Kube> {
-  const { etcd, files, client } = servers;
+  const { etcd, files, client, ports } = servers;
   let apiServer = servers.apiServer;
   let stopped: Promise<void> | undefined;
   const kubeconfig = await client.kubeconfigFor({ name: 'admin', token: files.adminToken });
@@ -165,16 +168,21 @@ async function assemble(servers: Servers, removeFolder: () => Promise<void>): Pr
     await etcd.stop(3000);
     await removeFolder();
   };
+  const restart = async () => {
+    await apiServer.stop(3000);
+    apiServer = await startApiServer(servers);
+    await waitUntilReady({ client, processes: [etcd, apiServer], files, signal: undefined });
+  };
   return {
     ...client,
     kubeconfig,
     folder: files.folder,
     pids: () => ({ apiServer: apiServer.pid, etcd: etcd.pid }),
     stopApiServer: () => apiServer.stop(3000),
-    restart: async () => {
-      await apiServer.stop(3000);
-      apiServer = await startApiServer(servers);
-      await waitUntilReady({ client, processes: [etcd, apiServer], files, signal: undefined });
+    restart,
+    compact: async () => {
+      await compactEtcd(ports.client);
+      await restart();
     },
     stop: () => {
       stopped ??= stopAll();

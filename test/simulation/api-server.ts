@@ -10,11 +10,16 @@ import {
   type KubeObject,
   type ListPage,
   type ObjectPath,
+  type PageWanted,
   type PatchOperation,
+  type Watched,
 } from '../../bridge/ports.ts';
 import { decodeObject } from '../../bridge/wire.ts';
+import { isWithin } from '../support/stored-object.ts';
 import type { VirtualTime } from './clock.ts';
 import { applyPatch, copyOf, PatchFailed } from './json-patch.ts';
+import { ListPages } from './list-pages.ts';
+import { counted, hasOwnStatus, isOverLimit, keepingStatus, refusalOf, tidied } from './object-rules.ts';
 
 /** Who writes where; `operations` if it is a JSON patch. */
 export interface Origin {
@@ -51,8 +56,6 @@ export interface NewObject {
 }
 
 const FIRST_VERSION = 1_000;
-/** What no update may change. */
-const FIXED = ['uid', 'resourceVersion', 'name', 'creationTimestamp', 'deletionTimestamp'] as const;
 
 /** What is kept of one kind. */
 interface Shelf {
@@ -70,9 +73,7 @@ export class ApiServer {
   #version = FIRST_VERSION;
   #compacted = FIRST_VERSION;
   #uids = 0;
-  #lists = 0;
-  /** Lists that somebody reads page by page. */
-  readonly #pages = new Map<number, { readonly all: readonly KubeObject[]; readonly version: string }>();
+  readonly #pages = new ListPages();
 
   constructor(time: VirtualTime) {
     this.#time = time;
@@ -98,23 +99,25 @@ export class ApiServer {
     return [...this.#shelfOf(kind).objects.values()];
   }
 
-  /** A page of a list; all pages of one list show the same moment. */
-  list(kind: KindRef, limit: number, next: string | undefined): ListPage {
-    const [list = this.#lists, from = 0] = (next ?? '').split('/').filter(Boolean).map(Number);
-    const pages = this.#pages.get(list) ?? { all: this.all(kind), version: String(this.#version) };
-    const items = pages.all.slice(from, from + limit).map(({ metadata }) => metadata);
-    const isLast = from + limit >= pages.all.length;
-    if (isLast) this.#pages.delete(list);
-    else this.#pages.set(list, pages);
-    if (next === undefined) this.#lists += 1;
-    return { items, resourceVersion: pages.version, ...(isLast ? {} : { next: `${list}/${from + limit}` }) };
+  /**
+   * A page of a list, by name; all pages of one list show the same moment.
+   * @throws ApiError 410 when that moment is forgotten.
+   */
+  list(watched: Watched, page: PageWanted): ListPage {
+    return this.#pages.read(page, () => {
+      const named = [...this.#shelfOf(watched).objects].toSorted(([left], [right]) => (left < right ? -1 : 1));
+      const all = named.map(([, object]) => object).filter(({ metadata }) => isWithin(watched, metadata));
+      return { all, version: this.#version };
+    });
   }
 
   create({ path, apiVersion, kind, fields, ...meta }: NewObject, by: string): KubeObject {
     if (this.get(path) !== undefined) throw new ApiError(`creating ${path.name}`, 409);
     this.#uids += 1;
+    const { status, ...others } = fields;
     const object = decodeObject({
-      ...copyOf(fields),
+      ...copyOf(others),
+      ...(hasOwnStatus(path) || status === undefined ? {} : { status: copyOf(status) }),
       apiVersion,
       kind,
       metadata: {
@@ -127,13 +130,14 @@ export class ApiServer {
         creationTimestamp: this.#second(),
       },
     });
-    return this.#store({ path, by }, undefined, object);
+    if (isOverLimit(object)) throw new ApiError(`creating ${path.name}`, 422);
+    return this.#store({ path, by }, undefined, tidied(object));
   }
 
   /** A person's or a controller's update, made from the object as it is. Undefined: there is no such object. */
   update(path: ObjectPath, by: string, change: (object: KubeObject) => KubeObject): KubeObject | undefined {
     const before = this.get(path);
-    return before && this.#replace({ path, by }, before, change(copyOf(before)));
+    return before && this.#replace({ path, by }, before, keepingStatus(path, before, change(copyOf(before))));
   }
 
   /** DELETE: at once without finalizers, otherwise the object is marked and waits for them. */
@@ -141,12 +145,12 @@ export class ApiServer {
     const before = this.get(path);
     if (before === undefined || before.metadata.deletionTimestamp !== undefined) return;
     const deletion = { deletionTimestamp: this.#second(), deletionGracePeriodSeconds: 0 };
-    if ((before.metadata.finalizers ?? []).length === 0) this.#remove({ path, by }, before, before);
+    if ((before.metadata.finalizers ?? []).length === 0) this.#remove({ path, by }, before);
     else this.#store({ path, by }, before, { ...before, metadata: { ...before.metadata, ...deletion } });
   }
 
   /**
-   * PATCH. Undefined: there is no such object.
+   * PATCH. Undefined: there is no such object, or no such resource of its kind.
    * @throws ApiError 422 for a failed test and for what the server never accepts.
    */
   patch(
@@ -155,10 +159,11 @@ export class ApiServer {
     ...[by, subresource]: readonly [by: string, subresource?: 'status' | undefined]
   ): KubeObject | undefined {
     const before = this.get(path);
-    if (before === undefined) return undefined;
+    if (before === undefined || (subresource !== undefined && !hasOwnStatus(path))) return undefined;
     try {
       const patched = applyPatch(before, operations);
-      const after = subresource === undefined ? patched : { ...before, status: patched.status };
+      const after =
+        subresource === undefined ? keepingStatus(path, before, patched) : { ...before, status: patched.status };
       return this.#replace({ path, by, operations }, before, after);
     } catch (error) {
       if (!(error instanceof PatchFailed)) throw error;
@@ -180,28 +185,27 @@ export class ApiServer {
     return this.#shelfOf(kind).past;
   }
 
-  /** Forgets all history: a watch from an older version gets 410. */
+  /** Forgets all history: a watch from an older version gets 410, and so does the next page of an older list. */
   compact(): void {
     this.#compacted = this.#version;
+    this.#pages.forget(this.#compacted);
   }
 
-  #replace(origin: Origin, before: KubeObject, after: KubeObject): KubeObject {
+  #replace(origin: Origin, before: KubeObject, wanted: KubeObject): KubeObject {
+    const after = tidied(wanted);
     if (isDeepStrictEqual(before, after)) return before;
-    const isDeleting = before.metadata.deletionTimestamp !== undefined;
-    const added = (after.metadata.finalizers ?? []).filter((entry) => !before.metadata.finalizers?.includes(entry));
-    const isMoved = FIXED.some((field) => before.metadata[field] !== after.metadata[field]);
-    if (isMoved || (isDeleting && added.length > 0)) throw new ApiError(`updating ${before.metadata.name}`, 422);
-    const isOver = isDeleting && (after.metadata.finalizers ?? []).length === 0;
+    const status = refusalOf(before, after);
+    if (status !== undefined) throw new ApiError(`updating ${before.metadata.name}`, status);
+    const isOver = before.metadata.deletionTimestamp !== undefined && (after.metadata.finalizers ?? []).length === 0;
     if (!isOver) return this.#store(origin, before, after);
-    this.#remove(origin, before, after);
-    return after;
+    this.#remove(origin, before);
+    return counted(origin.path, before, after);
   }
 
   #store(origin: Origin, before: KubeObject | undefined, wanted: KubeObject): KubeObject {
     this.#version += 1;
-    const generation = generationAfter(before, wanted);
-    const metadata = { ...wanted.metadata, resourceVersion: String(this.#version), generation };
-    const after = { ...wanted, metadata };
+    const { metadata, ...fields } = counted(origin.path, before, wanted);
+    const after = { ...fields, metadata: { ...metadata, resourceVersion: String(this.#version) } };
     this.#shelfOf(origin.path).objects.set(nameIn(origin.path), after);
     const isAdded = before === undefined;
     this.#shelfOf(origin.path).past.push({ type: 'present', resourceVersion: this.#version, object: after, isAdded });
@@ -209,9 +213,10 @@ export class ApiServer {
     return after;
   }
 
-  #remove(origin: Origin, before: KubeObject, last: KubeObject): void {
+  /** What is told last is the object as it was last stored, with the version of its end. */
+  #remove(origin: Origin, before: KubeObject): void {
     this.#version += 1;
-    const object = { ...last, metadata: { ...last.metadata, resourceVersion: String(this.#version) } };
+    const object = { ...before, metadata: { ...before.metadata, resourceVersion: String(this.#version) } };
     this.#shelfOf(origin.path).objects.delete(nameIn(origin.path));
     this.#shelfOf(origin.path).past.push({ type: 'deleted', resourceVersion: this.#version, object, isAdded: false });
     this.#tell({ ...origin, before, after: undefined });
@@ -237,12 +242,7 @@ export class ApiServer {
   }
 }
 
+/** Names sort as etcd's keys do. */
 function nameIn({ namespace, name }: ObjectPath): string {
-  return `${namespace ?? ''}|${name}`;
-}
-
-/** The server counts the generations of a spec. */
-function generationAfter(before: KubeObject | undefined, after: KubeObject): number {
-  const last = before === undefined ? 0 : Number(Reflect.get(before.metadata, 'generation'));
-  return before !== undefined && isDeepStrictEqual(before.spec, after.spec) ? last : last + 1;
+  return `${namespace ?? ''}/${name}`;
 }

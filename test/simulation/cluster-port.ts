@@ -41,11 +41,13 @@ export interface Access {
   isServed(kind: KindRef): boolean;
   /** The status with which a call is refused; undefined when it is allowed. */
   refusal(verb: 'get' | 'patch' | 'list' | 'watch', kind: KindRef): number | undefined;
+  /** Whether a namespace is being deleted: nothing can be created in it, no Event either. */
+  isEnding(namespace: string): boolean;
   /** Called when the server ends every watch of a kind; returns what forgets it. */
   onEnd(kind: KindRef, end: () => void): () => void;
 }
 
-const OPEN: Access = { isServed: () => true, refusal: () => undefined, onEnd: () => () => {} };
+const OPEN: Access = { isServed: () => true, refusal: () => undefined, isEnding: () => false, onEnd: () => () => {} };
 
 /** Makes the cluster port of one incarnation. */
 export function createClusterPort(input: ClusterPortInput): Cluster {
@@ -74,15 +76,18 @@ export function createClusterPort(input: ClusterPortInput): Cluster {
         if (error instanceof ApiError && CONFLICTS.has(error.status)) return { kind: 'conflict' };
         throw error;
       }),
-    list: (kind, { limit, next }) =>
+    list: (kind, page) =>
       call(`list ${kind.resource}`, () => {
         check('list', kind);
         if (!access.isServed(kind)) throw new ApiError(`list ${kind.resource}`, 404);
-        const { items, ...page } = server.list(kind, limit, next);
-        return { ...page, items: items.filter((meta) => isWithin(kind, meta)) };
+        return server.list(kind, page);
       }),
     watch: (kind, resourceVersion, signal) => watchAsOwn(input, { kind, resourceVersion, signal }),
-    recordEvent: (event) => call(`event ${event.reason}`, () => onEvent(event)),
+    recordEvent: (event) =>
+      call(`event ${event.reason}`, () => {
+        if (access.isEnding(event.object.namespace ?? 'default')) throw new ApiError(`event ${event.reason}`, 403);
+        onEvent(event);
+      }),
   };
 }
 
@@ -149,12 +154,17 @@ async function* watch(
 function follow(server: ApiServer, line: Line, { kind, resourceVersion }: Omit<WatchInput, 'signal'>): void {
   let seen: number;
   if (resourceVersion === undefined) {
-    for (const { metadata: meta } of server.all(kind)) if (isWithin(kind, meta)) line.put({ type: 'present', meta });
+    const there = server.all(kind).filter(({ metadata }) => isWithin(kind, metadata));
+    for (const { metadata: meta } of there) line.put({ type: 'present', meta, isAdded: true });
     seen = server.version;
     line.put({ type: 'bookmark', resourceVersion: String(seen), synced: true });
   } else {
     seen = Number(resourceVersion);
-    if (server.since(kind, seen) === undefined) throw new ApiError(`watch ${kind.resource}`, 410);
+    // It is opened all the same, and then told so.
+    if (server.since(kind, seen) === undefined) {
+      line.put(new ApiError(`watch ${kind.resource}`, 410));
+      return;
+    }
   }
   let stop = () => {};
   const send = () => {

@@ -1,6 +1,7 @@
 /*
- * JSON Patch (RFC 6902) as the API server applies it: `test`, `add`, `replace`, `remove`, all or nothing.
- * Called by api-server.ts for every PATCH. Works on plain JSON; the document that is given is never changed.
+ * JSON Patch (RFC 6902) as the API server applies it: `test`, `add`, `replace`, `remove`, all or nothing, with what its library
+ * has of its own: `replace` of nothing adds. Called by api-server.ts for every PATCH. Works on plain JSON; the document that is
+ * given is never changed.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { PatchOperation } from '../../bridge/ports.ts';
@@ -44,11 +45,11 @@ function inMap(parent: object, last: string, operation: PatchOperation): void {
   const exists = Object.hasOwn(parent, last);
   switch (operation.op) {
     case 'test':
-      if (!exists || !isDeepStrictEqual(Reflect.get(parent, last), operation.value)) throw failed(operation);
+      // What is not there passes for null.
+      if (!isDeepStrictEqual(exists ? Reflect.get(parent, last) : null, operation.value)) throw failed(operation);
       return;
     case 'replace':
     case 'add':
-      if (operation.op === 'replace' && !exists) throw missing(operation);
       Reflect.set(parent, last, copyOf(operation.value));
       return;
     case 'remove':
@@ -61,9 +62,11 @@ function inMap(parent: object, last: string, operation: PatchOperation): void {
 }
 
 function inList(list: unknown[], token: string, operation: PatchOperation): void {
-  const index = token === '-' && operation.op === 'add' ? list.length : Number(token);
-  const most = operation.op === 'add' ? list.length : list.length - 1;
-  if (!/^(-|0|[1-9]\d*)$/.test(token) || !(index <= most)) throw missing(operation);
+  const length = operation.op === 'add' ? list.length + 1 : list.length;
+  const place = token === '-' && operation.op === 'add' ? list.length : Number(token);
+  // From the end, as no standard has it.
+  const index = place < 0 ? place + length : place;
+  if (!/^(-|-?\d+)$/.test(token) || !(index >= 0 && index < length)) throw missing(operation);
   switch (operation.op) {
     case 'test':
       if (!isDeepStrictEqual(list[index], operation.value)) throw failed(operation);

@@ -186,9 +186,11 @@ describe('the model of JSON patches', () => {
 
   it.each<PatchOperation>([
     { op: 'remove', path: '/a/3' },
-    { op: 'remove', path: '/a/01' },
+    { op: 'remove', path: '/a/-4' },
+    { op: 'remove', path: '/a/-' },
     { op: 'add', path: '/a/4', value: 1 },
-    { op: 'replace', path: '/b', value: 1 },
+    { op: 'replace', path: '/a/3', value: 1 },
+    { op: 'remove', path: '/b' },
     { op: 'test', path: '/b', value: 1 },
     { op: 'add', path: '/b/c', value: 1 },
   ])('refuses $op $path', (operation) => {

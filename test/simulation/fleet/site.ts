@@ -61,6 +61,10 @@ export class Site implements Access {
     return now < (this.#forbidden.get(kindKey(kind)) ?? 0) ? 403 : undefined;
   }
 
+  isEnding(namespace: string): boolean {
+    return this.#ending.has(namespace);
+  }
+
   onEnd(kind: KindRef, end: () => void): () => void {
     const watches = this.#watches.get(kindKey(kind)) ?? new Set();
     this.#watches.set(kindKey(kind), watches.add(end));
@@ -94,7 +98,8 @@ export class Site implements Access {
     const isClosed = this.#ending.has(path.namespace ?? '') || this.#ending.has(kindKey(path)) || !this.isServed(path);
     if (isClosed || this.#options.server.get(path) !== undefined) return undefined;
     const entries = [...this.#injecting.values()].filter((rule) => this.#injects(rule, object)).map(entryOf);
-    const finalizers = [...new Set([...(object.finalizers ?? []), ...entries])];
+    const { finalizers: own = [] } = object;
+    const finalizers = [...own, ...entries.filter((entry) => !own.includes(entry))];
     return this.#options.server.create({ ...object, ...(finalizers.length === 0 ? {} : { finalizers }) }, by);
   }
 

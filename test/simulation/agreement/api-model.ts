@@ -1,0 +1,134 @@
+/*
+ * The model of the API server in the hands of a script: the bridge's port over it, as the simulation plugs it in, and the site of
+ * the worlds of many deletions for what others do. Used by the tests of agreement; a mistaken model is given to show that they
+ * notice.
+ */
+
+import { ApiError, type KubeObject, type ObjectPath, type PatchOperation } from '../../../bridge/ports.ts';
+import { RULE_API_VERSION, RULE_KIND } from '../../../bridge/rule-facts.ts';
+import { TEARDOWN_RULES } from '../../../bridge/teardown-rules.ts';
+import { ApiServer } from '../api-server.ts';
+import { seededRandom, VirtualTime } from '../clock.ts';
+import type { Access } from '../cluster-port.ts';
+import { createClusterPort } from '../cluster-port.ts';
+import { FLEET_KINDS, FLEET_NAMESPACES, type FleetNamespace } from '../fleet/plan.ts';
+import { Site } from '../fleet/site.ts';
+import { SimulatedProcess } from '../process.ts';
+import { type ApiDriver, partsOf, type WriteAnswer, withSpec } from './api-driver.ts';
+import type { ScriptKind, Written } from './api-script.ts';
+
+/** Longest that anything takes, in virtual ms. */
+const HOUR = 3_600_000;
+const LONG = 24 * HOUR;
+const KINDS = { machines: FLEET_KINDS.machines, volumes: FLEET_KINDS.volumes, rules: TEARDOWN_RULES } as const;
+const NAMES = { machines: 'Machine', volumes: 'Volume', rules: RULE_KIND } as const;
+
+/** Makes a model with nothing in it. */
+export function createApiModel(Server: typeof ApiServer = ApiServer): ApiDriver {
+  const time = new VirtualTime();
+  const random = seededRandom(1);
+  const server = new Server(time);
+  const site = new Site({ time, server, admission: true, admissionLagMs: 0 });
+  const process = new SimulatedProcess(
+    { time, random, passFaultPoint: () => undefined, onWire() {}, endOthers() {}, onFault() {} },
+    { role: 'bridge', name: 'bridge', sender: 'AROABRIDGE:1', skew: 0 },
+  );
+  const heard = hearing(server);
+  const cluster = createClusterPort({
+    ...{ server, process, random, access: site satisfies Access },
+    watchLag: () => 0,
+    onEvent() {},
+  });
+  const until: ApiDriver['until'] = async (what, isSo) => {
+    if (!(await time.run(time.now() + LONG, isSo))) throw new Error(`waiting in the model until ${what}: never`);
+  };
+  return {
+    cluster,
+    until,
+    patchStatus: () => heard.status,
+    kindOf: (kind) => KINDS[kind],
+    namespace: async () => {},
+    create: async (kind, path, written) => create({ site, server, kind, path, written: withSpec(kind, written) }),
+    replace: async (_kind, path, written) => replace(server, path, written),
+    delete: async (path) => {
+      const isThere = site.isServed(path) && server.get(path) !== undefined;
+      server.delete(path, 'person');
+      return { status: isThere ? 200 : 404 };
+    },
+    forget: async () => server.compact(),
+    forbid: async (kind, isForbidden) => site.forbid(KINDS[kind], isForbidden ? LONG : 0),
+    endKind: async (kind) => {
+      if (kind !== 'rules') site.endKind(kind, HOUR);
+    },
+    restoreKind: async (kind) => await until(`${kind} are served`, () => site.isServed(KINDS[kind])),
+    endNamespace: async (name) => {
+      if (isFleetNamespace(name)) site.endNamespace(name, HOUR);
+    },
+    answered: async (call) => {
+      let isOver = false;
+      const over = () => {
+        isOver = true;
+      };
+      void call.then(over, over);
+      await until('a call is answered', () => isOver);
+      return await call;
+    },
+  };
+}
+
+/** Keeps the status of HTTP that a patch would have been answered with. */
+function hearing(server: ApiServer): { readonly status: number | undefined } {
+  const heard: { status: number | undefined } = { status: undefined };
+  const patch = server.patch.bind(server);
+  server.patch = (path: ObjectPath, operations: readonly PatchOperation[], ...rest) => {
+    try {
+      const after = patch(path, operations, ...rest);
+      heard.status = after === undefined ? 404 : 200;
+      return after;
+    } catch (error) {
+      heard.status = statusOf(error);
+      throw error;
+    }
+  };
+  return heard;
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof ApiError) return error.status;
+  throw error;
+}
+
+interface Creation {
+  readonly site: Site;
+  readonly server: ApiServer;
+  readonly kind: ScriptKind;
+  readonly path: ObjectPath;
+  readonly written: Written;
+}
+
+function create({ site, server, kind, path, written }: Creation): WriteAnswer {
+  const { meta, fields } = partsOf(written);
+  if (server.get(path) !== undefined) return { status: 409 };
+  const apiVersion = kind === 'rules' ? RULE_API_VERSION : 'example.com/v1';
+  try {
+    const object = site.create({ path, apiVersion, kind: NAMES[kind], ...meta, fields }, 'person');
+    return object === undefined ? { status: site.isServed(path) ? 403 : 404 } : { status: 201, object };
+  } catch (error) {
+    return { status: statusOf(error) };
+  }
+}
+
+function replace(server: ApiServer, path: ObjectPath, written: Written): WriteAnswer {
+  const { meta, fields } = partsOf(written);
+  try {
+    const change = (object: KubeObject) => ({ ...object, ...fields, metadata: { ...object.metadata, ...meta } });
+    const object = server.update(path, 'person', change);
+    return object === undefined ? { status: 404 } : { status: 200, object };
+  } catch (error) {
+    return { status: statusOf(error) };
+  }
+}
+
+function isFleetNamespace(name: string): name is FleetNamespace {
+  return Object.hasOwn(FLEET_NAMESPACES, name);
+}

@@ -1,0 +1,159 @@
+/*
+ * A real API server in the hands of a script: the bridge's own port with a bridge's own token, and an administrator who does the
+ * rest, where there is no controller-manager also in the place of the namespace controller. Used by the tests of agreement.
+ */
+
+import { realClock } from '../../../bridge/clock.ts';
+import { createCluster } from '../../../bridge/cluster.ts';
+import { createCredentials, loadKubeConfig } from '../../../bridge/cluster-credentials.ts';
+import { createHttp, type Http } from '../../../bridge/cluster-http.ts';
+import { ApiError } from '../../../bridge/ports.ts';
+import { RULE_API_VERSION, RULE_KIND } from '../../../bridge/rule-facts.ts';
+import { TEARDOWN_RULES } from '../../../bridge/teardown-rules.ts';
+import { apiPath, kindPath } from '../../../bridge/wire.ts';
+import type { Kube } from '../../../infra/local/kube.ts';
+import type { Manifest } from '../../../infra/local/kube-apply.ts';
+import { eventually } from '../../support/eventually.ts';
+import { committedDefinition } from '../../support/rule-api.ts';
+import { definitionOf } from '../../support/site-kind.ts';
+import { FLEET_KINDS, FLEET_NAMESPACES } from '../fleet/plan.ts';
+import { type ApiDriver, partsOf, type WriteAnswer, withSpec } from './api-driver.ts';
+import { SCRIPT_KINDS, type ScriptKind } from './api-script.ts';
+
+const ACCOUNT = 'agreement';
+const RBAC = 'rbac.authorization.k8s.io';
+const GROUP = 'example.com';
+const KINDS = { machines: FLEET_KINDS.machines, volumes: FLEET_KINDS.volumes, rules: TEARDOWN_RULES } as const;
+const NAMES = { machines: 'Machine', volumes: 'Volume', rules: RULE_KIND } as const;
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+/** A kind goes when its last object does, which the server looks for every few seconds. */
+const ENDS_WITHIN = 60_000;
+
+const definitions = {
+  machines: definitionOf(GROUP, { plural: 'machines', kind: 'Machine' }),
+  volumes: definitionOf(GROUP, { plural: 'volumes', kind: 'Volume', scope: 'Cluster' }),
+  rules: committedDefinition(),
+};
+
+/** A driver, and what forgets by restarting the server. */
+export interface ApiReal extends ApiDriver {
+  stop(): Promise<void>;
+}
+
+/** Prepares a server with nothing in it. */
+export async function createApiReal(kube: Kube): Promise<ApiReal> {
+  await kube.apply(Object.values(definitions));
+  const { kubeconfig } = await kube.serviceAccount('finalizer-bridge', ACCOUNT);
+  const grant = async (kind: ScriptKind) => void (await kube.apply(rightsOn(KINDS[kind])));
+  await kube.apply(rightsOn({ group: 'events.k8s.io', resource: 'events' }));
+  for (const kind of SCRIPT_KINDS) await grant(kind);
+  const config = loadKubeConfig(kubeconfig);
+  const credentials = createCredentials(() => config, realClock);
+  const heard: { status: number | undefined } = { status: undefined };
+  const http = createHttp({ credentials, metrics: { apiCalls: { inc() {} } }, clock: realClock });
+  const cluster = createCluster({ http: hearing(http, heard), clock: realClock, identity: ACCOUNT });
+  const isAllowed = async (kind: ScriptKind) =>
+    await cluster.list(KINDS[kind], { limit: 1 }).then(
+      () => true,
+      () => false,
+    );
+  await eventually('the bridge may read all kinds', async () => {
+    return (await Promise.all(SCRIPT_KINDS.map(isAllowed))).every(Boolean);
+  });
+  const send = async (method: string, path: string, body?: unknown): Promise<WriteAnswer> => {
+    const { status, body: object } = await kube.request(method, path, body);
+    return { status, object };
+  };
+  return {
+    cluster,
+    patchStatus: () => heard.status,
+    kindOf: (kind) => KINDS[kind],
+    async namespace(name) {
+      const tier = Object.entries(FLEET_NAMESPACES).find(([known]) => known === name)?.[1] ?? '';
+      await send('POST', '/api/v1/namespaces', { metadata: { name, labels: { tier } } });
+    },
+    async create(kind, path, written) {
+      const { meta, fields } = partsOf(withSpec(kind, written));
+      const { namespace, name } = path;
+      const apiVersion = kind === 'rules' ? RULE_API_VERSION : `${GROUP}/v1`;
+      const metadata = { name, ...(namespace === undefined ? {} : { namespace }), ...meta };
+      return await send('POST', kindPath(path, namespace), { apiVersion, kind: NAMES[kind], metadata, ...fields });
+    },
+    async replace(_kind, path, written) {
+      const { status, object } = await send('GET', apiPath(path));
+      if (status !== 200) return { status };
+      const { meta, fields } = partsOf(written);
+      const metadata = { ...Object(object).metadata, ...meta };
+      return await send('PUT', apiPath(path), { ...Object(object), metadata, ...fields });
+    },
+    delete: async (path) => await send('DELETE', apiPath(path)),
+    async forget() {
+      await kube.compact();
+      // Watches are refused until the server has read what there is.
+      await eventually(
+        'watches are opened again',
+        async () => await opens(cluster.watch(KINDS.machines, undefined, AbortSignal.timeout(1_000))),
+      );
+    },
+    async forbid(kind, isForbidden) {
+      if (isForbidden) await send('DELETE', `/apis/${RBAC}/v1/clusterrolebindings/${ACCOUNT}-${KINDS[kind].resource}`);
+      else await grant(kind);
+      await eventually(`rights on ${kind} have changed`, async () => (await isAllowed(kind)) !== isForbidden);
+    },
+    async endKind(kind) {
+      await send('DELETE', `${DEFINITIONS}/${definitions[kind].metadata.name}`);
+      await eventually(`all ${kind} are being deleted`, async () => {
+        const { items } = await cluster.list(KINDS[kind], { limit: 100 });
+        return items.every(({ deletionTimestamp }) => deletionTimestamp !== undefined);
+      });
+    },
+    async restoreKind(kind) {
+      await eventually(
+        `the definition of ${kind} is gone`,
+        async () => (await send('GET', `${DEFINITIONS}/${definitions[kind].metadata.name}`)).status === 404,
+        ENDS_WITHIN,
+      );
+      await kube.apply([definitions[kind]]);
+    },
+    async endNamespace(name) {
+      await send('DELETE', `/api/v1/namespaces/${name}`);
+      await send('DELETE', kindPath(KINDS.machines, name));
+    },
+    answered: async (call) => await call,
+    until: async (what, isSo) => void (await eventually(what, isSo, ENDS_WITHIN)),
+    stop: async () => await (await credentials.current()).dispatcher.destroy(),
+  };
+}
+
+/** What a bridge may do with a kind. */
+function rightsOn({ group, resource }: { readonly group: string; readonly resource: string }): readonly Manifest[] {
+  const name = `${ACCOUNT}-${resource}`;
+  const verbs = ['get', 'list', 'watch', 'patch', 'create'];
+  const rules = [{ apiGroups: [group], resources: [resource, `${resource}/status`], verbs }];
+  const subjects = [{ kind: 'ServiceAccount', namespace: 'finalizer-bridge', name: ACCOUNT }];
+  const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name };
+  return [
+    { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: { name }, rules },
+    { apiVersion: `${RBAC}/v1`, kind: 'ClusterRoleBinding', metadata: { name }, roleRef, subjects },
+  ];
+}
+
+async function opens(watch: AsyncIterable<unknown>): Promise<boolean> {
+  try {
+    for await (const _ of watch) return true;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+  return false;
+}
+
+function hearing(http: Http, heard: { status: number | undefined }): Http {
+  return {
+    open: (call, signal) => http.open(call, signal),
+    async ask(call, signal) {
+      const answer = await http.ask(call, signal);
+      if (call.method === 'PATCH') heard.status = answer.status;
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/*
+ * What an API server does to every object that it stores, whoever writes it: what it refuses, leaves out, and counts. Called by
+ * api-server.ts. Each of these was seen on a real one (test/e2e/agreement-api.test.ts).
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { KindRef, KubeObject } from '../../bridge/ports.ts';
+import { RULE_GROUP } from '../../bridge/rule-facts.ts';
+
+/** Keys and values of all annotations together, in bytes. */
+const ANNOTATIONS_MAX_BYTES = 256 * 1024;
+/** Fields that no update may change, with the status of whoever tries. */
+const FIXED = { name: 400, resourceVersion: 409, uid: 422, creationTimestamp: 422, deletionTimestamp: 422 } as const;
+const LISTS = ['finalizers', 'labels', 'annotations'] as const;
+
+/** Whether the status of a kind is a resource of its own, as that of rules is, and not part of the object. */
+export function hasOwnStatus({ group }: Pick<KindRef, 'group'>): boolean {
+  return group === RULE_GROUP;
+}
+
+/** Leaves out lists and maps in which there is nothing. */
+export function tidied(object: KubeObject): KubeObject {
+  const empty = LISTS.filter((field) => isEmpty(object.metadata[field]));
+  if (empty.length === 0) return object;
+  const metadata = { ...object.metadata };
+  for (const field of empty) delete metadata[field];
+  return { ...object, metadata };
+}
+
+/** The status with which an update is refused; undefined when it is taken. */
+export function refusalOf(before: KubeObject, after: KubeObject): number | undefined {
+  for (const [field, status] of Object.entries(FIXED)) {
+    if (Reflect.get(before.metadata, field) !== Reflect.get(after.metadata, field)) return status;
+  }
+  const isDeleting = before.metadata.deletionTimestamp !== undefined;
+  const isNew = (entry: string) => !before.metadata.finalizers?.includes(entry);
+  if (isDeleting && (after.metadata.finalizers ?? []).some(isNew)) return 422;
+  return isOverLimit(after) ? 422 : undefined;
+}
+
+/** Whether the annotations are larger than any object may have. */
+export function isOverLimit({ metadata: { annotations = {} } }: KubeObject): boolean {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations)) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  return bytes > ANNOTATIONS_MAX_BYTES;
+}
+
+/** Where the status is a resource of its own, nothing else writes it. */
+export function keepingStatus(kind: KindRef, before: KubeObject, after: KubeObject): KubeObject {
+  if (!hasOwnStatus(kind) || before.status === after.status) return after;
+  const { apiVersion, metadata, kind: name, status: _, ...others } = after;
+  return {
+    ...others,
+    apiVersion,
+    kind: name,
+    metadata,
+    ...(before.status === undefined ? {} : { status: before.status }),
+  };
+}
+
+/** The generation counts what changes beside the metadata, and that the object is to go. */
+export function counted(kind: KindRef, before: KubeObject | undefined, after: KubeObject): KubeObject {
+  const last = before === undefined ? 0 : Number(Reflect.get(before.metadata, 'generation'));
+  const generation = last + (before === undefined || isAnother(kind, before, after) ? 1 : 0);
+  return { ...after, metadata: Object.assign({}, after.metadata, { generation }) };
+}
+
+function isAnother(kind: KindRef, before: KubeObject, after: KubeObject): boolean {
+  if (before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp) return true;
+  if (!isDeepStrictEqual(before.spec, after.spec)) return true;
+  return !hasOwnStatus(kind) && !isDeepStrictEqual(before.status, after.status);
+}
+
+function isEmpty(value: object | undefined): boolean {
+  if (value === undefined) return false;
+  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
+}
