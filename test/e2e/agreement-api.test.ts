@@ -2,9 +2,12 @@
  * The model of the API server against a real one: the same scripts are run against both, and what the bridge and others are
  * answered must be the same, step by step (docs/simulation.md).
  */
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Kube, startKube } from '../../infra/local/kube.ts';
-import { createApiModel } from '../simulation/agreement/api-model.ts';
+import { apiMistakes } from '../simulation/agreement/api-mistakes.ts';
+import { createApiModel, type Mistake } from '../simulation/agreement/api-model.ts';
+import { randomScripts } from '../simulation/agreement/api-random.ts';
 import { type ApiReal, createApiReal } from '../simulation/agreement/api-real.ts';
 import { runApiScript } from '../simulation/agreement/api-run.ts';
 import type { ApiScript } from '../simulation/agreement/api-script.ts';
@@ -16,6 +19,10 @@ let kube: Kube;
 let real: ApiReal;
 let units = 0;
 
+const RUNS = Number(process.env.AGREEMENT_RUNS ?? 40);
+const SEED = Number(process.env.AGREEMENT_SEED ?? 20_260_301);
+const standing = [...deletionScripts, ...patchScripts, ...watchScripts];
+
 beforeAll(async () => {
   kube = await startKube({ say: () => undefined });
   real = await createApiReal(kube);
@@ -25,18 +32,43 @@ afterAll(async () => {
   await kube?.stop();
 });
 
-async function both(script: ApiScript) {
+async function both(script: ApiScript, mistake?: Mistake) {
   units += 1;
   const unit = script.unit ?? `agreed-${units}`;
   return {
-    model: await runApiScript(createApiModel(), script, unit),
+    model: await runApiScript(createApiModel(mistake), script, unit),
     real: await runApiScript(real, script, unit),
   };
 }
 
 describe('the model of the API server and a real one agree:', () => {
-  it.each([...deletionScripts, ...patchScripts, ...watchScripts, ...losingScripts])('$title', async (script) => {
+  it.each(standing)('$title', async (script) => {
     const seen = await both(script);
     expect(seen.model).toEqual(seen.real);
+  });
+
+  it(`whatever ${RUNS} drawn scripts do to three objects`, async () => {
+    await fc.assert(
+      fc.asyncProperty(randomScripts, async (script) => {
+        const seen = await both(script);
+        expect(seen.model).toEqual(seen.real);
+      }),
+      { numRuns: RUNS, seed: SEED },
+    );
+  });
+
+  // They take away what the others need.
+  it.each(losingScripts)('$title', async (script) => {
+    const seen = await both(script);
+    expect(seen.model).toEqual(seen.real);
+  });
+});
+
+describe('a model of the API server', () => {
+  it.each(apiMistakes)('that $what does not agree', async ({ noticedBy, ...mistake }) => {
+    const script = standing.find(({ title }) => title === noticedBy);
+    if (script === undefined) throw new Error(`there is no script "${noticedBy}"`);
+    const seen = await both(script, mistake);
+    expect(seen.model).not.toEqual(seen.real);
   });
 });

@@ -14,12 +14,11 @@ import {
   type PatchOperation,
   type Watched,
 } from '../../bridge/ports.ts';
-import { decodeObject } from '../../bridge/wire.ts';
 import { isWithin } from '../support/stored-object.ts';
 import type { VirtualTime } from './clock.ts';
 import { applyPatch, copyOf, PatchFailed } from './json-patch.ts';
 import { ListPages } from './list-pages.ts';
-import { counted, hasOwnStatus, isOverLimit, keepingStatus, refusalOf, tidied } from './object-rules.ts';
+import { bornFrom, hasOwnStatus, isOverLimit, OBJECT_RULES, type ObjectRules } from './object-rules.ts';
 
 /** Who writes where; `operations` if it is a JSON patch. */
 export interface Origin {
@@ -68,6 +67,7 @@ interface Shelf {
 /** The storage of one cluster. */
 export class ApiServer {
   readonly #time: VirtualTime;
+  readonly #rules: ObjectRules;
   readonly #shelves = new Map<string, Shelf>();
   readonly #listeners = new Set<(write: Write) => void>();
   #version = FIRST_VERSION;
@@ -75,8 +75,9 @@ export class ApiServer {
   #uids = 0;
   readonly #pages = new ListPages();
 
-  constructor(time: VirtualTime) {
+  constructor(time: VirtualTime, rules: Partial<ObjectRules> = {}) {
     this.#time = time;
+    this.#rules = { ...OBJECT_RULES, ...rules };
   }
 
   get version(): number {
@@ -111,33 +112,22 @@ export class ApiServer {
     });
   }
 
-  create({ path, apiVersion, kind, fields, ...meta }: NewObject, by: string): KubeObject {
+  create(wanted: NewObject, by: string): KubeObject {
+    const { path } = wanted;
     if (this.get(path) !== undefined) throw new ApiError(`creating ${path.name}`, 409);
     this.#uids += 1;
-    const { status, ...others } = fields;
-    const object = decodeObject({
-      ...copyOf(others),
-      ...(hasOwnStatus(path) || status === undefined ? {} : { status: copyOf(status) }),
-      apiVersion,
-      kind,
-      metadata: {
-        name: path.name,
-        ...(path.namespace === undefined ? {} : { namespace: path.namespace }),
-        ...copyOf(meta),
-        uid: `00000000-0000-4000-8000-${this.#uids.toString(16).padStart(12, '0')}`,
-        resourceVersion: '',
-        generation: 1,
-        creationTimestamp: this.#second(),
-      },
-    });
+    const uid = `00000000-0000-4000-8000-${this.#uids.toString(16).padStart(12, '0')}`;
+    const object = bornFrom(wanted, { uid, creationTimestamp: this.#second() });
     if (isOverLimit(object)) throw new ApiError(`creating ${path.name}`, 422);
-    return this.#store({ path, by }, undefined, tidied(object));
+    return this.#store({ path, by }, undefined, this.#rules.tidied(object));
   }
 
   /** A person's or a controller's update, made from the object as it is. Undefined: there is no such object. */
   update(path: ObjectPath, by: string, change: (object: KubeObject) => KubeObject): KubeObject | undefined {
     const before = this.get(path);
-    return before && this.#replace({ path, by }, before, keepingStatus(path, before, change(copyOf(before))));
+    return (
+      before && this.#replace({ path, by }, before, this.#rules.keepingStatus(path, before, change(copyOf(before))))
+    );
   }
 
   /** DELETE: at once without finalizers, otherwise the object is marked and waits for them. */
@@ -163,7 +153,9 @@ export class ApiServer {
     try {
       const patched = applyPatch(before, operations);
       const after =
-        subresource === undefined ? keepingStatus(path, before, patched) : { ...before, status: patched.status };
+        subresource === undefined
+          ? this.#rules.keepingStatus(path, before, patched)
+          : { ...before, status: patched.status };
       return this.#replace({ path, by, operations }, before, after);
     } catch (error) {
       if (!(error instanceof PatchFailed)) throw error;
@@ -192,19 +184,19 @@ export class ApiServer {
   }
 
   #replace(origin: Origin, before: KubeObject, wanted: KubeObject): KubeObject {
-    const after = tidied(wanted);
+    const after = this.#rules.tidied(wanted);
     if (isDeepStrictEqual(before, after)) return before;
-    const status = refusalOf(before, after);
+    const status = this.#rules.refusalOf(before, after);
     if (status !== undefined) throw new ApiError(`updating ${before.metadata.name}`, status);
     const isOver = before.metadata.deletionTimestamp !== undefined && (after.metadata.finalizers ?? []).length === 0;
     if (!isOver) return this.#store(origin, before, after);
     this.#remove(origin, before);
-    return counted(origin.path, before, after);
+    return this.#rules.counted(origin.path, before, after);
   }
 
   #store(origin: Origin, before: KubeObject | undefined, wanted: KubeObject): KubeObject {
-    this.#version += 1;
-    const { metadata, ...fields } = counted(origin.path, before, wanted);
+    this.#version = this.#rules.versionAfter(this.#version);
+    const { metadata, ...fields } = this.#rules.counted(origin.path, before, wanted);
     const after = { ...fields, metadata: { ...metadata, resourceVersion: String(this.#version) } };
     this.#shelfOf(origin.path).objects.set(nameIn(origin.path), after);
     const isAdded = before === undefined;
@@ -213,10 +205,9 @@ export class ApiServer {
     return after;
   }
 
-  /** What is told last is the object as it was last stored, with the version of its end. */
   #remove(origin: Origin, before: KubeObject): void {
-    this.#version += 1;
-    const object = { ...before, metadata: { ...before.metadata, resourceVersion: String(this.#version) } };
+    this.#version = this.#rules.versionAfter(this.#version);
+    const object = this.#rules.lastWordOn(before, this.#version);
     this.#shelfOf(origin.path).objects.delete(nameIn(origin.path));
     this.#shelfOf(origin.path).past.push({ type: 'deleted', resourceVersion: this.#version, object, isAdded: false });
     this.#tell({ ...origin, before, after: undefined });

@@ -5,6 +5,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KindRef, KubeObject } from '../../bridge/ports.ts';
 import { RULE_GROUP } from '../../bridge/rule-facts.ts';
+import { decodeObject } from '../../bridge/wire.ts';
+import type { NewObject } from './api-server.ts';
+import { copyOf } from './json-patch.ts';
 
 /** Keys and values of all annotations together, in bytes. */
 const ANNOTATIONS_MAX_BYTES = 256 * 1024;
@@ -12,9 +15,41 @@ const ANNOTATIONS_MAX_BYTES = 256 * 1024;
 const FIXED = { name: 400, resourceVersion: 409, uid: 422, creationTimestamp: 422, deletionTimestamp: 422 } as const;
 const LISTS = ['finalizers', 'labels', 'annotations'] as const;
 
+/** All of it; a server with others is a mistaken one, as its tests make to see that they would notice. */
+export interface ObjectRules {
+  readonly tidied: typeof tidied;
+  readonly refusalOf: typeof refusalOf;
+  readonly keepingStatus: typeof keepingStatus;
+  readonly counted: typeof counted;
+  readonly lastWordOn: typeof lastWordOn;
+  /** The version of the next write. */
+  versionAfter(version: number): number;
+}
+
 /** Whether the status of a kind is a resource of its own, as that of rules is, and not part of the object. */
 export function hasOwnStatus({ group }: Pick<KindRef, 'group'>): boolean {
   return group === RULE_GROUP;
+}
+
+/** A new object, as it is before it has a version. */
+export function bornFrom(
+  { path, apiVersion, kind, fields, ...meta }: NewObject,
+  given: { readonly uid: string; readonly creationTimestamp: string },
+): KubeObject {
+  const { status, ...others } = fields;
+  return decodeObject({
+    ...copyOf(others),
+    ...(hasOwnStatus(path) || status === undefined ? {} : { status: copyOf(status) }),
+    apiVersion,
+    kind,
+    metadata: {
+      name: path.name,
+      ...(path.namespace === undefined ? {} : { namespace: path.namespace }),
+      ...copyOf(meta),
+      ...given,
+      resourceVersion: '',
+    },
+  });
 }
 
 /** Leaves out lists and maps in which there is nothing. */
@@ -63,6 +98,17 @@ export function counted(kind: KindRef, before: KubeObject | undefined, after: Ku
   const generation = last + (before === undefined || isAnother(kind, before, after) ? 1 : 0);
   return { ...after, metadata: Object.assign({}, after.metadata, { generation }) };
 }
+
+/** What watches are told of an object that is gone: as it was last stored, with the version of its end. */
+export function lastWordOn(before: KubeObject, version: number): KubeObject {
+  return { ...before, metadata: { ...before.metadata, resourceVersion: String(version) } };
+}
+
+/** As real servers have them. */
+export const OBJECT_RULES: ObjectRules = {
+  ...{ tidied, refusalOf, keepingStatus, counted, lastWordOn },
+  versionAfter: (version) => version + 1,
+};
 
 function isAnother(kind: KindRef, before: KubeObject, after: KubeObject): boolean {
   if (before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp) return true;

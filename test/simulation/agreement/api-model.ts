@@ -13,6 +13,7 @@ import type { Access } from '../cluster-port.ts';
 import { createClusterPort } from '../cluster-port.ts';
 import { FLEET_KINDS, FLEET_NAMESPACES, type FleetNamespace } from '../fleet/plan.ts';
 import { Site } from '../fleet/site.ts';
+import type { ObjectRules } from '../object-rules.ts';
 import { SimulatedProcess } from '../process.ts';
 import { type ApiDriver, partsOf, type WriteAnswer, withSpec } from './api-driver.ts';
 import type { ScriptKind, Written } from './api-script.ts';
@@ -23,11 +24,17 @@ const LONG = 24 * HOUR;
 const KINDS = { machines: FLEET_KINDS.machines, volumes: FLEET_KINDS.volumes, rules: TEARDOWN_RULES } as const;
 const NAMES = { machines: 'Machine', volumes: 'Volume', rules: RULE_KIND } as const;
 
+/** A model that is wrong in one way. */
+export interface Mistake {
+  readonly Server?: typeof ApiServer;
+  readonly rules?: Partial<ObjectRules>;
+}
+
 /** Makes a model with nothing in it. */
-export function createApiModel(Server: typeof ApiServer = ApiServer): ApiDriver {
+export function createApiModel({ Server = ApiServer, rules = {} }: Mistake = {}): ApiDriver {
   const time = new VirtualTime();
   const random = seededRandom(1);
-  const server = new Server(time);
+  const server = new Server(time, rules);
   const site = new Site({ time, server, admission: true, admissionLagMs: 0 });
   const process = new SimulatedProcess(
     { time, random, passFaultPoint: () => undefined, onWire() {}, endOthers() {}, onFault() {} },

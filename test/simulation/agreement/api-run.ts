@@ -113,6 +113,7 @@ class ApiRun {
 
   async #page({ do: doing, limit, named, kind = 'machines' }: StepOf<'list' | 'page'>): Promise<unknown> {
     const next = doing === 'page' ? this.#list.next : undefined;
+    if (doing === 'page' && next === undefined) return 'no further page';
     return await this.#told(async () => {
       const within = kind === 'machines' ? { namespace: this.#unit } : {};
       const watched = { ...this.#driver.kindOf(kind), ...within, ...(named === undefined ? {} : { name: named }) };
@@ -137,15 +138,15 @@ class ApiRun {
 
   #versionFrom(from: StepOf<'watch'>['from']): string | undefined {
     if (from === undefined) return undefined;
-    if (from === 'list') return this.#list.version;
+    if (from === 'list') return this.#list.version || undefined;
     const known = 'versionOf' in from ? this.#known.last(from.versionOf) : this.#known.first(from.firstVersionOf);
-    return known?.resourceVersion ?? '';
+    return known?.resourceVersion;
   }
 
   /** Nothing more is on its way once what was written last, elsewhere, has come. */
   async #see(name: string): Promise<unknown> {
     const watch = this.#watches.get(name);
-    if (watch === undefined) throw new Error(`looking at watch ${name}: there is none`);
+    if (watch === undefined) return 'no such watch';
     this.#fences += 1;
     const fence = `${FENCE}${this.#unit}-${this.#fences}`;
     const { kind, fences } = watch.place;
