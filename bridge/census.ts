@@ -4,9 +4,8 @@
  * policy a moment ago (K25).
  */
 import { hasEntry } from './finalizer.ts';
-import { type Listed, listAll } from './listing.ts';
-import { doesNamespaceExist } from './namespace-existence.ts';
-import type { Cluster, KindRef, ObjectMeta, Watched } from './ports.ts';
+import { listPart } from './namespace-existence.ts';
+import type { Cluster, KindRef, ObjectMeta } from './ports.ts';
 import { EVERYWHERE, type Served, watchedOf } from './served.ts';
 
 /**
@@ -39,11 +38,4 @@ export function createCensus(cluster: Counting, served: Served = EVERYWHERE): Ce
     }
     return { kind: 'counted', live, deleting };
   };
-}
-
-/** In a namespace that is not there nothing is, whatever may be listed: the rights in it went with it. */
-async function listPart(cluster: Counting, watched: Watched, each: (meta: ObjectMeta) => void): Promise<Listed> {
-  const listed = await listAll(cluster, watched, each);
-  if (listed !== 'forbidden' || watched.namespace === undefined) return listed;
-  return (await doesNamespaceExist(cluster, watched.namespace)) ? 'forbidden' : 'listed';
 }

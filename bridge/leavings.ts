@@ -4,8 +4,7 @@
  * rule; nothing is kept of a namespace once the rule's status names it no more. A restart counts again.
  */
 import { entryOf, hasEntry } from './finalizer.ts';
-import { listAll } from './listing.ts';
-import { doesNamespaceExist } from './namespace-existence.ts';
+import { listPart } from './namespace-existence.ts';
 import type { Clock, Cluster, KindRef } from './ports.ts';
 import { SETTLE_MS, type Settling, sawCarriers, sawNobody } from './settling.ts';
 
@@ -76,10 +75,9 @@ export class Leavings {
   /** undefined: it may not be listed. */
   async #count(entry: string, watched: KindRef & { readonly namespace: string }): Promise<number | undefined> {
     let count = 0;
-    const listed = await listAll(this.#cluster, watched, (meta) => {
+    const listed = await listPart(this.#cluster, watched, (meta) => {
       if (hasEntry(meta, entry)) count += 1;
     });
-    if (listed !== 'forbidden') return count;
-    return (await doesNamespaceExist(this.#cluster, watched.namespace)) ? undefined : 0;
+    return listed === 'forbidden' ? undefined : count;
   }
 }

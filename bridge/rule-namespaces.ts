@@ -35,6 +35,12 @@ export function knownNamespaces(object: KubeObject): readonly string[] {
   return namespaces ?? (observedGeneration === undefined ? [] : [ANYWHERE]);
 }
 
+/** The same where the entry can be nowhere else; undefined where that is not known. */
+export function namespacesOnly(object: KubeObject): readonly string[] | undefined {
+  const { namespaces } = statusOf(object);
+  return namespaces === undefined || namespaces.includes(ANYWHERE) ? undefined : namespaces;
+}
+
 /** Writes the namespaces that are served now, and none that were found empty; the rule as it is then. Throws when it has changed. */
 export async function noteNamespaces(
   cluster: Pick<Cluster, 'patch'>,

@@ -33,7 +33,7 @@ export function admissionTemplates(): readonly GeneratedFile[] {
   const [policy, binding] = admissionManifests([KIND]);
   if (policy === undefined || binding === undefined)
     throw new Error('making templates of the policies: there are none');
-  const perKind = `{{- range $kinds }}\n${documentOf(binding)}{{- end }}\n`;
+  const perKind = `{{- range $kinds }}\n${inSomeNamespaces(documentOf(binding))}{{- end }}\n`;
   const guards = (options: Parameters<typeof guardManifests>[1]) =>
     guardManifests([KIND], options).map(documentOf).join('');
   return [
@@ -86,6 +86,16 @@ function documentOf(manifest: AdmissionManifest | GuardManifest): string {
     : named;
   const filled = Object.entries(WITH).reduceRight((done, [from, to]) => done.replaceAll(from, to), text);
   return `---\n${filled}`;
+}
+
+/** What a binding for some namespaces has beside one for all; both are made of the same manifests. */
+function inSomeNamespaces(everywhere: string): string {
+  const [, binding] = admissionManifests([KIND], { namespaces: ['@namespaces@'] });
+  if (binding === undefined) throw new Error('making a template of the binding: there is none');
+  const some = documentOf(binding).replace(/^( *)values:\n *- "?@namespaces@"?\n/m, (_, pad: string) => {
+    return `${pad}values: {{ toJson $.Values.namespaces }}\n`;
+  });
+  return `{{- if $.Values.namespaces }}\n${some}{{- else }}\n${everywhere}{{- end }}\n`;
 }
 
 /** The rule of a kind in a list of resourceRules. */

@@ -5,7 +5,7 @@
 import * as z from 'zod/mini';
 import { handlerName } from '../bridge/contract.ts';
 import { LOG_LEVELS } from '../bridge/log.ts';
-import { TEXTS, type TextFact } from '../bridge/rule-facts.ts';
+import { NAMESPACES_MAX, TEXTS, type TextFact } from '../bridge/rule-facts.ts';
 
 const text = z.string();
 const texts = z.record(text, text);
@@ -27,6 +27,8 @@ const kind = z.strictObject({
   version: z.optional(fact(TEXTS.version)),
   resource: fact(TEXTS.resource),
 });
+
+const namespaces = z.array(fact(TEXTS.namespace)).check(z.maxLength(NAMESPACES_MAX.served));
 
 const monitoring = {
   serviceMonitor: z.strictObject({ enabled: z.boolean(), interval: matching(/^\d+(ms|s|m|h)$/), labels: texts }),
@@ -96,6 +98,8 @@ const rights = {
 /** The values with their defaults filled in, as templates see them. */
 export const chartValues = z.strictObject({
   kinds: z.array(kind),
+  namespaces,
+  leavingNamespaces: namespaces,
   cluster: z.strictObject({ name: text.check(z.maxLength(128)) }),
   queues: z.strictObject({ region: matching(/^[-a-z0-9]*$/), endpoint: urlOrEmpty, results: urlOrEmpty }),
   handlers: z.record(handlerName, z.strictObject({ queue: matching(/^https?:\/\/\S+$/), sender })),

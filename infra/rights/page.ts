@@ -6,7 +6,12 @@ import type { GeneratedFile } from '../generated.ts';
 import { bridgeNeeds, drainNeeds, type Kind, PEOPLE, type Right } from './rights.ts';
 
 const KINDS: readonly Kind[] = [{ group: 'storage.example.com', resource: 'buckets' }];
-const WHERE = { cluster: 'all namespaces', 'kube-system': 'namespace `kube-system`' } as const;
+const WHERE = {
+  cluster: 'all namespaces',
+  'kube-system': 'namespace `kube-system`',
+  served: 'each of these namespaces',
+} as const;
+const SOME = { namespaces: ['team-a', 'team-b'] };
 
 const LINE_MAX = 125;
 
@@ -31,6 +36,19 @@ const BRIDGE: readonly ValueSet[] = [
     rights: bridgeNeeds(KINDS, { namespaceSelectors: false }),
   },
   {
+    title: 'The bridge with `namespaces: [team-a, team-b]`',
+    words:
+      'In a Role in each of these namespaces, and one in `kube-system` for the lease. What is left for a ClusterRole is what is in no namespace: rules, their status, and the namespaces themselves, by name. No object of anybody can be read, or written, anywhere else.',
+    rights: bridgeNeeds(KINDS, SOME),
+  },
+  {
+    title:
+      'The bridge with `namespaces: [team-a, team-b]`, `leavingNamespaces: [team-c]` and `rbac.namespaceLabels: false`',
+    words:
+      'A namespace that is being left has the same Role until it is taken off the list: deletions there still come to their end.',
+    rights: bridgeNeeds(KINDS, { ...SOME, leavingNamespaces: ['team-c'], namespaceSelectors: false }),
+  },
+  {
     title: 'The bridge with no `kinds`',
     words: 'It runs, and says of every rule that it is not permitted.',
     rights: bridgeNeeds([]),
@@ -43,6 +61,12 @@ const DRAIN: readonly ValueSet[] = [
     words:
       'Held by an account of its own, which Helm makes before the uninstallation and takes away after it. With `drain.enabled: false` there is none.',
     rights: drainNeeds(KINDS),
+  },
+  {
+    title: 'The drain with `namespaces: [team-a, team-b]`',
+    words:
+      'It looks into the namespaces that the rules name in `status.namespaces`, and lets no rule go whose entries may be elsewhere.',
+    rights: drainNeeds(KINDS, SOME),
   },
   {
     title: 'The drain with `drain.releaseHeld` set to `wait` or `now`',
@@ -77,7 +101,9 @@ const BESIDE = `Every authenticated account may ask what the API server serves (
 right on admission policies, on definitions of kinds, on Secrets or on anything that a table does not name. With \`rbac.create: false\`
 the chart gives nothing, and you give what the tables list.
 
-The kinds are given in the whole cluster, since the bridge lists and watches them there. There is no mode for some namespaces only.`;
+Unless \`namespaces\` names some, the kinds are given in the whole cluster, since the bridge lists and watches them there. Helm makes a Role
+only in a namespace that is there, and with a namespace the Role in it goes: it comes back with the next \`helm upgrade\`. What it means
+to serve some namespaces only is in [operations](operations.md#some-namespaces-only).`;
 
 const PEOPLE_WORDS = `With \`rbac.people: true\` (the default) the chart makes these ClusterRoles and binds none of them. By \`rbac.aggregate\` they become a
 part of Kubernetes' own roles \`view\`, \`edit\` and \`admin\`; unless told, the viewer's of \`view\`, which counts where \`view\` is

@@ -22,8 +22,8 @@ export interface PolicyRule {
 
 /** A rule, where it holds, and why it is given. */
 export interface Right extends PolicyRule {
-  /** A namespace, or the whole cluster. */
-  readonly where: 'cluster' | 'kube-system';
+  /** The whole cluster, a namespace, or each namespace that is served or being left. */
+  readonly where: 'cluster' | 'kube-system' | 'served';
   readonly why: string;
 }
 
@@ -33,19 +33,30 @@ export interface Extent {
   readonly rulesFromApi?: boolean;
   /** Rules may select namespaces by their labels. */
   readonly namespaceSelectors?: boolean;
+  /** The namespaces that are served, where not all are. */
+  readonly namespaces?: readonly string[];
+  /** Those that are being left. */
+  readonly leavingNamespaces?: readonly string[];
 }
 
 const cluster = 'cluster' as const;
 const core = [''];
 const rules = { apiGroups: [RULE_GROUP], resources: [RULE_RESOURCE] };
 const leases = { where: 'kube-system', apiGroups: [LEASE_PLACE.group], resources: [LEASE_PLACE.resource] } as const;
-const events = { where: cluster, apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] };
-const ofKinds = (kinds: readonly Kind[]) =>
+const events = { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create'] };
+const namespacesKind = { where: cluster, apiGroups: core, resources: ['namespaces'] };
+/** Where objects and their Events are. */
+const placeOf = ({ namespaces }: Pick<Extent, 'namespaces'>): Right['where'] =>
+  namespaces === undefined ? cluster : 'served';
+const namesOf = ({ namespaces = [], leavingNamespaces = [] }: Extent) => [
+  ...new Set([...namespaces, ...leavingNamespaces]),
+];
+const ofKinds = (kinds: readonly Kind[], extent: Extent) =>
   [
     ...new Map(
       kinds.map(({ group, resource }) => [`${resource}.${group}`, { apiGroups: [group], resources: [resource] }]),
     ),
-  ].map(([, kind]) => ({ where: cluster, ...kind }));
+  ].map(([, kind]) => ({ where: placeOf(extent), ...kind }));
 
 const RULES_FROM_API: readonly Right[] = [
   {
@@ -57,16 +68,30 @@ const RULES_FROM_API: readonly Right[] = [
     why: 'says whether a rule works, what is pending and held, and takes tokens of its budget',
   },
 ];
-const NAMESPACE_LABELS: Right = {
-  ...{ where: cluster, apiGroups: core, resources: ['namespaces'], verbs: ['list', 'watch'] },
+const labels = ({ namespaces }: Extent): Right => ({
+  ...{
+    ...namespacesKind,
+    ...(namespaces === undefined ? {} : { resourceNames: namespaces }),
+    verbs: ['list', 'watch'],
+  },
   why: 'knows the labels of namespaces, for rules with a `namespaceSelector`',
-};
-const ALWAYS: readonly Right[] = [
+});
+/** A namespace that is gone has taken the rights in it along: only this tells it from one without rights. */
+const existence = (extent: Extent): readonly Right[] =>
+  extent.namespaces === undefined
+    ? []
+    : [
+        {
+          ...{ ...namespacesKind, resourceNames: namesOf(extent), verbs: ['get'] },
+          why: 'tells a namespace that is gone, and its rights with it, from one in which rights are missing',
+        },
+      ];
+const always = (extent: Extent): readonly Right[] => [
   {
-    ...{ where: cluster, apiGroups: core, resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
+    ...{ ...namespacesKind, resourceNames: ['kube-system'], verbs: ['get'] },
     why: 'the uid of this namespace is the identity of the cluster in every message',
   },
-  { ...events, why: 'tells what is held, released or bypassed by Events on the objects' },
+  { where: placeOf(extent), ...events, why: 'tells what is held, released or bypassed by Events on the objects' },
   {
     ...{ ...leases, resourceNames: [LEASE_PLACE.name], verbs: ['get', 'update'] },
     why: 'one bridge leads: it renews this lease, the other watches it',
@@ -78,26 +103,25 @@ const ALWAYS: readonly Right[] = [
 ];
 
 /** What the bridge needs. */
-export function bridgeNeeds(
-  kinds: readonly Kind[],
-  { rulesFromApi = true, namespaceSelectors = true }: Extent = {},
-): readonly Right[] {
+export function bridgeNeeds(kinds: readonly Kind[], extent: Extent = {}): readonly Right[] {
+  const { rulesFromApi = true, namespaceSelectors = true } = extent;
   const why = 'sees what is deleted, reads it once, puts the entry on and takes it off, and records why it waits';
   return [
-    ...ofKinds(kinds).map((kind) => ({ ...kind, verbs: ['get', 'list', 'watch', 'patch'], why })),
+    ...ofKinds(kinds, extent).map((kind) => ({ ...kind, verbs: ['get', 'list', 'watch', 'patch'], why })),
     ...(rulesFromApi ? RULES_FROM_API : []),
-    ...(namespaceSelectors ? [NAMESPACE_LABELS] : []),
-    ...ALWAYS,
+    ...(namespaceSelectors ? [labels(extent)] : []),
+    ...existence(extent),
+    ...always(extent),
   ];
 }
 
 /** What a drain needs. `release`: it may also give held objects up. */
 export function drainNeeds(
   kinds: readonly Kind[],
-  { release = false }: { readonly release?: boolean } = {},
+  { release = false, ...extent }: { readonly release?: boolean } & Extent = {},
 ): readonly Right[] {
   return [
-    ...ofKinds(kinds).map((kind) => ({
+    ...ofKinds(kinds, extent).map((kind) => ({
       ...kind,
       verbs: ['get', 'list', 'patch'],
       why: 'finds every object with an entry of ours, and takes it off live ones',
@@ -110,7 +134,8 @@ export function drainNeeds(
       ...{ ...leases, resourceNames: [LEASE_PLACE.name], verbs: ['get'] },
       why: 'sees whether a bridge runs, and when one last did',
     },
-    { ...events, why: 'tells by an Event what it has released' },
+    ...existence(extent),
+    { where: placeOf(extent), ...events, why: 'tells by an Event what it has released' },
   ];
 }
 

@@ -45,6 +45,8 @@ beforeAll(async () => {
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   await kube.apply([
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels } },
+    // Those that some of the values serve.
+    ...['team-a', 'team-b', 'team-c'].map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
     // No controller makes it here.
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: NAMESPACE } },
   ]);

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod/mini';
 import { guardManifests } from '../../infra/admission/guards.ts';
 import { admissionManifests } from '../../infra/admission/manifests.ts';
+import { valueAt } from '../../infra/chart-words.ts';
 import { bridgeNeeds, drainNeeds, PEOPLE, policyRule, type Right } from '../../infra/rights/rights.ts';
 import { MINIMAL, POLICIES_SERVED, type Rendered, startHelm, type Values } from '../support/chart.ts';
 
@@ -70,6 +71,14 @@ describe('the policies of the chart', () => {
     expect(byName(rendered)).toEqual(byName(expected));
   });
 
+  it('give entries at birth in the namespaces that are served, and guard everywhere', async () => {
+    const namespaces = ['team-a', 'team-b'];
+    const rendered = policies(await render({ namespaces, leavingNamespaces: ['team-c'] }));
+    expect(byName(rendered)).toEqual(
+      byName([...admissionManifests(KINDS, { namespaces }), ...guardManifests(KINDS, ACCOUNTS)]),
+    );
+  });
+
   it('name the accounts that the chart was given', async () => {
     const serviceAccount = { create: false, name: 'mine' };
     const expected = guardManifests(KINDS, { ...ACCOUNTS, bridge: { namespace: 'fb-system', name: 'mine' } });
@@ -88,6 +97,7 @@ describe('the policies of the chart', () => {
   });
 });
 
+const reachSchema = z.object({ rules: z.array(z.object({ apiGroups: z.array(z.string()) })) });
 const roleSchema = z.object({ rules: z.array(z.looseObject({ verbs: z.array(z.string()) })) });
 
 /** What a set of manifests gives to an account, by role. */
@@ -157,8 +167,42 @@ describe('the rights of the chart', () => {
     expect(Object.keys(labelsOf('finalizer-bridge-releaser') ?? {}).join()).not.toContain('aggregate');
   });
 
-  it('are for the whole cluster: a list of namespaces is refused, since the bridge could not keep to it', async () => {
-    await expect(render({ namespaces: ['team-a'] })).rejects.toThrow("additional properties 'namespaces' not allowed");
+  it.each([
+    ['some namespaces', { namespaces: ['team-a', 'team-b'] }],
+    ['some namespaces, and one that is being left', { namespaces: ['team-a'], leavingNamespaces: ['team-b'] }],
+    ['the namespace of the lease, among others', { namespaces: ['kube-system', 'team-a'] }],
+  ])('are confined to %s by Roles, and reach no object by a ClusterRole', async (_, values) => {
+    const manifests = await render(values);
+    const bridge = bridgeNeeds(KINDS, values);
+    const drain = drainNeeds(KINDS, values);
+    for (const [name, needs] of [[NAME, bridge] as const, [`${NAME}-drain`, drain] as const]) {
+      expect(rulesOf(manifests, 'ClusterRole', name)).toEqual(wanted(needs, 'cluster'));
+      expect(rulesOf(manifests, 'Role', name)).toEqual(wanted(needs, 'kube-system'));
+      const roles = manifests.filter(({ kind, metadata }) => kind === 'Role' && metadata.name === `${name}-objects`);
+      expect(roles.map(({ metadata }) => metadata.namespace)).toEqual(
+        ['namespaces', 'leavingNamespaces'].flatMap((key) => valueAt(values, [key]) ?? []),
+      );
+      for (const role of roles) expect(z.parse(roleSchema, role).rules).toEqual(wanted(needs, 'served'));
+    }
+    const cluster = manifests.filter(({ kind }) => kind === 'ClusterRole');
+    const reached = cluster.flatMap((role) => z.parse(reachSchema, role).rules.flatMap(({ apiGroups }) => apiGroups));
+    expect(new Set(reached)).toEqual(new Set(['finalizer-bridge.dev', '', 'coordination.k8s.io']));
+  });
+
+  it.each([
+    [
+      'a namespace that is served and left',
+      { namespaces: ['team-a'], leavingNamespaces: ['team-a'] },
+      'Namespace team-a is in namespaces and in leavingNamespaces',
+    ],
+    [
+      'namespaces that are left where all are served',
+      { leavingNamespaces: ['team-a'] },
+      'leavingNamespaces without namespaces',
+    ],
+    ['what is no name of a namespace', { namespaces: ['Team A'] }, 'namespaces'],
+  ])('are refused for %s', async (_, values, message) => {
+    await expect(render(values)).rejects.toThrow(message);
   });
 
   it('are left to whoever installs, where that is said', async () => {

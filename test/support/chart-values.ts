@@ -24,6 +24,8 @@ const usual: Values = { ...MINIMAL, kinds: [BUCKETS], handlers: HANDLERS };
 
 const everything: Values = {
   kinds: [BUCKETS, { group: '', resource: 'persistentvolumeclaims', version: 'v1' }],
+  namespaces: ['team-a', 'team-b'],
+  leavingNamespaces: ['team-c'],
   cluster: { name: 'production "east": 1' },
   queues: { region: 'eu-west-1', endpoint: 'https://vpce.example.com', results: 'https://vpce.example.com/1/results' },
   handlers: HANDLERS,
@@ -107,6 +109,7 @@ export const VALUE_SETS: Readonly<Record<string, Values>> = {
     rbac: { create: false, people: false },
     admission: { entryAtBirth: false, guardWords: false, limitBridge: false },
   },
+  'for one namespace': { ...usual, namespaces: ['team-a'] },
   'with entries guarded while deleting': { ...usual, admission: { guardEntries: 'Deleting' } },
   'with a definition that goes with the release': { ...usual, crds: { keep: false } },
 };

@@ -67,10 +67,10 @@ export function generationMoved(before: KubeObject | undefined, after: KubeObjec
   return { ...after, metadata: moved };
 }
 
-/** What a list or watch asks for, widest first: the kind, and its part in a namespace or of a name. */
+/** What a list or watch asks for, widest first: the kind, and its part in a namespace or of a name, `*` for all of it. */
 export function asksFor(watched: Watched): readonly string[] {
   const place = watched.namespace ?? watched.name;
-  return [typeOf(watched), ...(place === undefined ? [] : [`${typeOf(watched)}@${place}`])];
+  return [typeOf(watched), `${typeOf(watched)}@${place ?? '*'}`];
 }
 
 /** Whether a list or watch shows an object of its kind. */

@@ -16,6 +16,8 @@ export interface Counting {
   /** Where the entry has been seen besides. */
   readonly kinds: readonly KindRef[];
   readonly discovery: Discovery;
+  /** The namespaces that the entry may be in, as the rule's status has them; undefined: any. */
+  readonly namespaces: readonly string[] | undefined;
 }
 
 /** Carriers; complete only when nothing is unseen. */
@@ -26,9 +28,13 @@ export interface Counted {
 }
 
 /** Counts. Throws ApiError when the API server cannot be asked what it serves. */
-export async function count(world: DrainWorld, { name, match, kinds, discovery }: Counting): Promise<Counted> {
+export async function count(
+  world: DrainWorld,
+  { name, match, kinds, discovery, namespaces }: Counting,
+): Promise<Counted> {
   const own = match === undefined ? [] : await servedAs(world, match, discovery);
-  const swept = await lookThrough(world, [...kinds, ...own]);
+  const parts = namespaces === undefined ? undefined : { namespaces, isAll: true };
+  const swept = await lookThrough(world, { kinds: [...kinds, ...own], else: parts });
   const carriers = swept.carriers.get(name) ?? [];
   const isAway = match !== undefined && own.length === 0 && discovery.unreachable.includes(match.group);
   return {

@@ -8,6 +8,7 @@ import { kindKey } from '../../kind-key.ts';
 import { explain } from '../../log.ts';
 import type { KindRef } from '../../ports.ts';
 import type { Rule } from '../../rule.ts';
+import { namespacesOnly } from '../../rule-namespaces.ts';
 import { injectsFor, SETTLE_MS, type Settling, sawCarriers, sawNobody } from '../../settling.ts';
 import { WITHDRAWAL_FINALIZER } from '../../teardown-rules.ts';
 import type { Release } from '../../words.ts';
@@ -132,8 +133,9 @@ export class RuleDrain {
 
   async #count({ rule, discovery }: Now): Promise<Counted> {
     const { world, name } = this.#options;
-    const match = (rule ?? this.#known?.sight)?.match;
-    return await count(world, { name, match, kinds: [...this.#kinds.values()], discovery });
+    const sight = rule ?? this.#known?.sight;
+    const namespaces = sight === undefined ? undefined : namespacesOnly(sight.object);
+    return await count(world, { name, match: sight?.match, kinds: [...this.#kinds.values()], discovery, namespaces });
   }
 
   async #sweep(now: Now): Promise<Step> {

@@ -44,7 +44,7 @@ type Pending = Exclude<Step, { state: 'done' }>;
 export async function survey(world: DrainWorld, { names, sight }: DrainOptions): Promise<Survey> {
   const rules = await readRules(world);
   sight.saw([...rules.values()].map(({ object }) => object));
-  const { carriers, unseen } = await sweep(world);
+  const { carriers, unseen } = await sweep(world, rules);
   const isWanted = ([name]: readonly [string, unknown]) => names.length === 0 || names.includes(name);
   return {
     rules: new Map([...rules].filter(isWanted)),
@@ -93,8 +93,8 @@ class Drain {
   /** From one sweep over everything to the next; ends when a sweep finds nothing, or nothing more can be done. */
   async #around(): Promise<DrainEnd> {
     for (;;) {
-      const { carriers, unseen, discovery } = await sweep(this.#world);
       const rules = await readRules(this.#world);
+      const { carriers, unseen, discovery } = await sweep(this.#world, rules);
       const found = this.#firstOf(rules, carriers);
       for (const name of found) this.#drainOf(name).saw(carriers.get(name) ?? []);
       if (found.length === 0) return { left: [], unseen };

@@ -1,17 +1,20 @@
 /*
  * Looks through kinds for objects that carry an entry of ours: metadata only, page by page, a few kinds at once. A sweep
  * goes over every kind that can be listed and patched, since a rule may be gone and its objects anywhere (K26, K33); a count goes over
- * the kinds of one rule. Called by run.ts.
+ * the kinds of one rule. Where a kind may not be listed as a whole, it is looked through in the namespaces that rules name.
  */
 import { rulesHolding } from '../../finalizer.ts';
 import { kindKey, kindName } from '../../kind-key.ts';
 import { listAll } from '../../listing.ts';
 import { explain } from '../../log.ts';
+import { listPart } from '../../namespace-existence.ts';
 import type { KindRef, ObjectMeta, ObjectPath } from '../../ports.ts';
 import { isRefusedKind } from '../../rule-facts.ts';
+import { ANYWHERE, knownNamespaces } from '../../rule-namespaces.ts';
 import type { Discovery } from '../catalogue.ts';
 import type { DrainWorld } from './api.ts';
 import { atOnce } from './at-once.ts';
+import type { RuleSight } from './rules.ts';
 
 const KINDS_AT_ONCE = 4;
 /** Characters. */
@@ -37,33 +40,54 @@ export interface Swept {
 }
 
 /** Looks through every kind that rules may hold. Throws ApiError when not even the kinds can be told. */
-export async function sweep(world: DrainWorld): Promise<Swept & { readonly discovery: Discovery }> {
+export async function sweep(
+  world: DrainWorld,
+  rules: ReadonlyMap<string, Pick<RuleSight, 'object'>>,
+): Promise<Swept & { readonly discovery: Discovery }> {
   const discovery = await world.discover();
   const kinds = discovery.kinds.filter((kind) => kind.holdable && !isRefusedKind(kind));
-  const swept = await lookThrough(world, kinds);
+  const named = new Set([...rules.values()].flatMap(({ object }) => knownNamespaces(object)));
+  named.delete(ANYWHERE);
+  const swept = await lookThrough(world, { kinds, else: { namespaces: [...named], isAll: false } });
   const groups = discovery.unreachable.map((what) => ({ what, why: 'its API server does not answer' }));
   return { ...swept, unseen: [...groups, ...swept.unseen], discovery };
 }
 
+/** What is looked through. */
+export interface Looking {
+  readonly kinds: readonly KindRef[];
+  /** Where a kind is looked through that may not be listed as a whole; `isAll`: there is nothing anywhere else. */
+  readonly else?: { readonly namespaces: readonly string[]; readonly isAll: boolean } | undefined;
+}
+
 /** Looks through some kinds. What cannot be listed is said; the others are looked at (P10). */
-export async function lookThrough(world: Pick<DrainWorld, 'cluster'>, kinds: readonly KindRef[]): Promise<Swept> {
+export async function lookThrough(world: Pick<DrainWorld, 'cluster'>, { kinds, else: parts }: Looking): Promise<Swept> {
   const found = new Map<string, Map<string, Carrier>>();
   const unseen: Unseen[] = [];
   const look = async (kind: KindRef) => {
+    const each = (meta: ObjectMeta) => {
+      for (const rule of rulesHolding(meta)) {
+        // A kind can be served by two groups: by its uid an object is one.
+        found.set(rule, (found.get(rule) ?? new Map<string, Carrier>()).set(meta.uid, { kind, meta }));
+      }
+    };
     try {
-      const listed = await listAll(world.cluster, kind, (meta) => {
-        for (const rule of rulesHolding(meta)) {
-          // A kind can be served by two groups: by its uid an object is one.
-          found.set(rule, (found.get(rule) ?? new Map<string, Carrier>()).set(meta.uid, { kind, meta }));
-        }
-      });
-      if (listed === 'forbidden') unseen.push({ what: kindName(kind), why: 'may not be listed' });
+      if ((await listAll(world.cluster, kind, each)) !== 'forbidden') return;
+      if (parts?.isAll !== true) unseen.push({ what: kindName(kind), why: whyUnseen(parts?.namespaces ?? []) });
+      for (const namespace of parts?.namespaces ?? []) {
+        if ((await listPart(world.cluster, { ...kind, namespace }, each)) !== 'forbidden') continue;
+        unseen.push({ what: `${kindName(kind)} in ${namespace}`, why: 'may not be listed' });
+      }
     } catch (error) {
       unseen.push({ what: kindName(kind), why: shortly(error) });
     }
   };
   await atOnce(KINDS_AT_ONCE, [...new Map(kinds.map((kind) => [kindKey(kind), kind])).values()], look);
   return { carriers: new Map([...found].map(([rule, byUid]) => [rule, [...byUid.values()]])), unseen };
+}
+
+function whyUnseen(namespaces: readonly string[]): string {
+  return namespaces.length === 0 ? 'may not be listed' : `may not be listed outside of ${namespaces.join(', ')}`;
 }
 
 /** One line: an answer that does not read can have a page of faults. */

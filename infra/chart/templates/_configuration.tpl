@@ -17,6 +17,10 @@
 {{- $_ := set $queues "endpoint" . }}
 {{- end }}
 {{- $configuration := dict "kinds" $kinds "queues" $queues "handlers" $handlers "server" .Values.server "log" .Values.log }}
+{{- if .Values.namespaces }}
+{{- $_ := set $configuration "namespaces" .Values.namespaces }}
+{{- $_ := set $configuration "leavingNamespaces" .Values.leavingNamespaces }}
+{{- end }}
 {{- with .Values.cluster.name }}
 {{- $_ := set $configuration "cluster" (dict "name" .) }}
 {{- end }}

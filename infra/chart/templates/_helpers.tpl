@@ -82,6 +82,11 @@ helm.sh/hook-weight: {{ .weight | quote }}
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
 
+{{/* The namespaces that are looked into, as a JSON list: those that are served and those that are being left; none for all. */}}
+{{- define "finalizer-bridge.lookedInto" -}}
+{{- ternary (concat .Values.namespaces .Values.leavingNamespaces | uniq) list (gt (len .Values.namespaces) 0) | toJson }}
+{{- end }}
+
 {{/*
 The kinds, each once whatever its versions, as a JSON list of group, resource, name (as Kubernetes names it) and label: the
 hash by which the binding of a kind finds its rules.
