@@ -5,7 +5,7 @@
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { type Prepared, prepare } from './cel/object.ts';
-import { sha256Hex } from './contract.ts';
+import { canonicalJson, optionsSchema, sha256Hex } from './contract.ts';
 import { entryOf, rulesHolding } from './finalizer.ts';
 import { selectorPredicate } from './label-selector.ts';
 import type { Evaluation, Invalid, ObjectLike, Rule } from './rule.ts';
@@ -143,7 +143,8 @@ function ruleOf({ name, uid }: Pick<Rule, 'name' | 'uid'>, spec: Spec): Rule {
     match: { group, version, resource },
     matches: labelSelector === undefined ? () => true : selectorPredicate(labelSelector),
     handler,
-    options,
+    // In order once, so that no request has to be sorted (canonicalJson).
+    options: optionsSchema.parse(JSON.parse(canonicalJson(options))),
     // The schema refuses tags that are bound to nothing.
     binding: bindingOf(ownershipOf(spec)) ?? 'name',
     evaluate: (object) => evaluated(spec, object),

@@ -1,36 +1,16 @@
 /*
  * What the API server says, decoded: object metadata, watch lines, list pages, whole objects. Pure.
- * Called by cluster.ts on every answer; nothing of it is trusted before a schema has seen it.
+ * Called by cluster.ts on every answer; nothing of it is trusted before a schema or object-meta.ts has seen it.
  */
 import * as z from 'zod/mini';
+import { isObject, metaOf, metaWithManagersOf } from './object-meta.ts';
 import type { KindRef, KubeObject, ListPage, ObjectMeta, ObjectPath } from './ports.ts';
 
 const strings = z.record(z.string(), z.string());
 
-const metaSchema = z.object({
-  name: z.string(),
-  namespace: z.optional(z.string()),
-  uid: z.string(),
-  resourceVersion: z.string(),
-  creationTimestamp: z.string(),
-  deletionTimestamp: z.optional(z.string()),
-  deletionGracePeriodSeconds: z.optional(z.number()),
-  labels: z.optional(strings),
-  annotations: z.optional(strings),
-  finalizers: z.optional(z.array(z.string())),
-});
-
-const metaOnly = z.object({ metadata: metaSchema });
-/** Kept as it comes: at-admission.ts decodes it of the few objects of which it says something new. */
-const addedOnly = z.object({ metadata: z.extend(metaSchema, { managedFields: z.optional(z.unknown()) }) });
-const objectSchema = z.looseObject({
-  apiVersion: z.string(),
-  kind: z.string(),
-  metadata: z.looseObject(metaSchema.shape),
-});
 const listSchema = z.object({
   metadata: z.object({ resourceVersion: z.optional(z.string()), continue: z.optional(z.string()) }),
-  items: z.nullish(z.array(metaOnly)),
+  items: z.nullish(z.array(z.unknown())),
 });
 const bookmarkSchema = z.object({
   metadata: z.object({ resourceVersion: z.string(), annotations: z.optional(strings) }),
@@ -59,16 +39,16 @@ export type WatchLine =
       readonly retryAfter: number | undefined;
     };
 
-/** Decodes a line of a watch. Throws ZodError or SyntaxError on what no API server sends. */
+/** Decodes a line of a watch. Throws on what no API server sends. */
 export function watchLine(text: string): WatchLine {
   const { type, object } = lineSchema.parse(JSON.parse(text));
   switch (type) {
     case 'ADDED':
-      return { type: 'present', meta: addedOnly.parse(object).metadata, isAdded: true };
+      return { type: 'present', meta: metaWithManagersOf(object), isAdded: true };
     case 'MODIFIED':
-      return { type: 'present', meta: metaOnly.parse(object).metadata, isAdded: false };
+      return { type: 'present', meta: metaOf(object), isAdded: false };
     case 'DELETED':
-      return { type: 'deleted', meta: metaOnly.parse(object).metadata };
+      return { type: 'deleted', meta: metaOf(object) };
     case 'BOOKMARK': {
       const { resourceVersion, annotations } = bookmarkSchema.parse(object).metadata;
       return { type: 'bookmark', resourceVersion, synced: annotations?.[INITIAL_EVENTS_END] === 'true' };
@@ -84,19 +64,20 @@ export function watchLine(text: string): WatchLine {
 
 /** Decodes an object's metadata (PartialObjectMetadata or a whole object). */
 export function decodeMeta(body: unknown): ObjectMeta {
-  return metaOnly.parse(body).metadata;
+  return metaOf(body);
 }
 
 /** Decodes a whole object, with all its fields kept. */
 export function decodeObject(body: unknown): KubeObject {
-  return objectSchema.parse(body);
+  if (!isObject(body)) throw new TypeError('reading an object: it is none');
+  return body;
 }
 
 /** Decodes a page of a metadata-only list. */
 export function decodeList(body: unknown): ListPage {
   const { metadata, items } = listSchema.parse(body);
   return {
-    items: (items ?? []).map((item) => item.metadata),
+    items: (items ?? []).map(metaOf),
     resourceVersion: metadata.resourceVersion ?? '',
     ...(metadata.continue ? { next: metadata.continue } : {}),
   };

@@ -6,7 +6,7 @@ import type { Evidence, Outcome } from '../bridge/contract.ts';
 
 /** The target is not there any more. `deleted`: these runs took it down. `absent`: the first look found nothing. */
 export function gone(evidence: Evidence): Outcome {
-  return { outcome: 'gone', evidence };
+  return { evidence, outcome: 'gone' };
 }
 
 /** Not yet: the message stays in its queue and comes back, at `retryAt` if given. */

@@ -14,6 +14,31 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
  * @throws TypeError for what JSON cannot carry (NaN, infinities, functions, `undefined` in a list).
  */
 export function canonicalJson(value: unknown): string {
+  return isInOrder(value) ? JSON.stringify(value) : sorted(value);
+}
+
+/** Whether `JSON.stringify` gives the canonical text. It is many times faster, so what is made here has its keys in order. */
+function isInOrder(value: unknown): boolean {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (Array.isArray(value)) return value.every(isInOrder);
+  if (!isPlain(value)) return false;
+  let last = '';
+  for (const key in value) {
+    if (key < last || !isInOrder(value[key])) return false;
+    last = key;
+  }
+  return true;
+}
+
+/** Not what says of itself how it is written, as a date does. */
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function sorted(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new TypeError(`serialising canonical JSON: ${value} is not a JSON number`);
   }
@@ -21,11 +46,11 @@ export function canonicalJson(value: unknown): string {
     throw new TypeError(`serialising canonical JSON: ${typeof value} is not a JSON value`);
   }
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map((item) => sorted(item)).join(',')}]`;
   const members = Object.entries(value)
     .filter(([, member]) => member !== undefined)
     .sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+    .map(([key, member]) => `${JSON.stringify(key)}:${sorted(member)}`);
   return `{${members.join(',')}}`;
 }
 

@@ -51,7 +51,7 @@ export function complaints(error: z.core.$ZodError, root = ''): readonly string[
   });
 }
 
-/** Parses a body as JSON and as a CloudEvent of the given type, then by the type's own schema. */
+/** Parses a body as JSON and as a CloudEvent of the given type, then by the type's own schema, which names that type. */
 export function decodeEvent<S extends z.ZodMiniType>(body: string, type: string, schema: S): Decoded<z.output<S>> {
   const size = utf8Bytes(body);
   if (size > MESSAGE_MAX_BYTES) return failed('TooLarge', `${size} bytes, at most ${MESSAGE_MAX_BYTES} are read`);
@@ -61,18 +61,22 @@ export function decodeEvent<S extends z.ZodMiniType>(body: string, type: string,
   } catch (cause) {
     return failed('NotJson', cause instanceof Error ? cause.message : String(cause));
   }
-  const event = envelope.safeParse(parsed);
-  if (!event.success) return failed('NotCloudEvent', complaints(event.error).join('; '));
-  if (event.data.type !== type) return failed('UnknownType', event.data.type.slice(0, 128));
+  // Whether it is an event at all is asked of what does not fit only: a message that fits is one of its type.
+  const fault = (detail: string) => faultOfEvent(parsed, type) ?? failed('Invalid', detail);
   try {
     const message = schema.safeParse(parsed);
-    if (message.success) return { ok: true, message: message.data };
-    return failed('Invalid', complaints(message.error).join('; '));
+    return message.success ? { ok: true, message: message.data } : fault(complaints(message.error).join('; '));
   } catch (error) {
     // Within the size limit JSON can still be nested deeper than the stack; nothing else may throw here.
     if (!(error instanceof RangeError)) throw error;
-    return failed('Invalid', 'nested too deeply');
+    return fault('nested too deeply');
   }
+}
+
+function faultOfEvent(parsed: Json, type: string): Decoded<never> | undefined {
+  const event = envelope.safeParse(parsed);
+  if (!event.success) return failed('NotCloudEvent', complaints(event.error).join('; '));
+  return event.data.type === type ? undefined : failed('UnknownType', event.data.type.slice(0, 128));
 }
 
 function failed(failure: DecodeFailure, detail: string): Decoded<never> {

@@ -58,19 +58,20 @@ export type Ownership = z.output<typeof ownershipSchema>;
 export const optionsSchema = z.record(z.string(), z.unknown());
 export type Options = z.output<typeof optionsSchema>;
 
-export const clusterRef = z.object({ uid: identifier, name: z.optional(z.string().check(z.maxLength(128))) });
+// What is written again has its keys in order: canonicalJson is fast then.
+export const clusterRef = z.object({ name: z.optional(z.string().check(z.maxLength(128))), uid: identifier });
 export const ruleRef = z.object({ name: ruleName, uid: identifier });
 
 /** The object whose deletion is pending; never the object itself. */
 export const objectRef = z.object({
   apiVersion: z.string(),
-  kind: z.string(),
-  resource: z.string(),
-  namespace: z.optional(z.string()),
-  name: z.string(),
-  uid: identifier,
   creationTimestamp: timestamp,
   deletionTimestamp: timestamp,
+  kind: z.string(),
+  name: z.string(),
+  namespace: z.optional(z.string()),
+  resource: z.string(),
+  uid: identifier,
 });
 export type ObjectRef = z.output<typeof objectRef>;
 
@@ -124,7 +125,7 @@ export interface RuleDigestInput {
 
 /** Digest of {cluster uid, rule uid, handler, options, ownership}. */
 export function ruleDigestOf({ cluster, rule, handler, options, ownership }: RuleDigestInput): string {
-  return sha256Hex(canonicalJson({ cluster, rule, handler, options, ownership }));
+  return sha256Hex(canonicalJson({ cluster, handler, options, ownership, rule }));
 }
 
 /** What a request id is made of. */
@@ -179,36 +180,41 @@ export function makeRequest(input: RequestInput): Request {
   const ruleDigest = ruleDigestOf({ cluster: cluster.uid, rule: rule.uid, handler, options, ownership });
   const id = requestIdOf({ uid: object.uid, rule: rule.name, targetDigest, ruleDigest, attempt: number, retry });
   return {
-    specversion: '1.0',
-    id,
-    source: `https://finalizer-bridge.dev/clusters/${cluster.uid}`,
-    type: REQUEST_TYPE,
-    subject: input.path,
-    time: new Date(attemptBegins(terms, number)).toISOString(),
-    datacontenttype: 'application/json',
-    traceparent: traceOf(object.uid, rule.name, id),
     data: {
-      cluster: { uid: cluster.uid, ...(cluster.name === undefined ? {} : { name: cluster.name }) },
-      rule: { name: rule.name, uid: rule.uid },
-      handler,
       attempt: number,
-      ...(retry ? { retry } : {}),
+      cluster: { ...(cluster.name === undefined ? {} : { name: cluster.name }), uid: cluster.uid },
+      expires: new Date(expiresAt(terms, number)).toISOString(),
+      handler,
       object: referenceTo(object),
-      target,
-      targetDigest,
       options,
       ownership,
+      ...(retry ? { retry } : {}),
+      rule: { name: rule.name, uid: rule.uid },
       ruleDigest,
-      expires: new Date(expiresAt(terms, number)).toISOString(),
+      target: inOrder(target),
+      targetDigest,
     },
+    datacontenttype: 'application/json',
+    id,
+    source: `https://finalizer-bridge.dev/clusters/${cluster.uid}`,
+    specversion: '1.0',
+    subject: input.path,
+    time: new Date(attemptBegins(terms, number)).toISOString(),
+    traceparent: traceOf(object.uid, rule.name, id),
+    type: REQUEST_TYPE,
   };
+}
+
+function inOrder(target: Target): Target {
+  const keys = Object.keys(target).sort();
+  return Object.fromEntries(keys.flatMap((key) => (target[key] === undefined ? [] : [[key, target[key]]])));
 }
 
 /** Exactly the fields of the reference: callers hold larger values, and equal inputs must give equal bytes. */
 function referenceTo(object: ObjectRef): ObjectRef {
   const { apiVersion, kind, resource, namespace, name, uid, creationTimestamp, deletionTimestamp } = object;
   const place = namespace === undefined ? {} : { namespace };
-  return { apiVersion, kind, resource, ...place, name, uid, creationTimestamp, deletionTimestamp };
+  return { apiVersion, creationTimestamp, deletionTimestamp, kind, name, ...place, resource, uid };
 }
 
 /** One trace per deletion and rule, one span per request; derived, so that repeated bytes stay equal. */

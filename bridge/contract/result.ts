@@ -26,16 +26,16 @@ export type Evidence = z.output<typeof evidenceSchema>;
 
 /** gone, pending or refused; nothing else is an outcome. */
 export const outcomeSchema = z.union([
-  z.object({ outcome: z.literal('gone'), evidence: evidenceSchema, message: z.optional(message) }),
+  z.object({ evidence: evidenceSchema, message: z.optional(message), outcome: z.literal('gone') }),
   z.object({
-    outcome: z.literal('pending'),
-    reason,
     message: z.optional(message),
+    outcome: z.literal('pending'),
     // Only once something has been taken down or begun: it makes a later `absent` count as this deletion's work.
     progress: z.optional(message),
+    reason,
     retryAt: z.optional(timestamp),
   }),
-  z.object({ outcome: z.literal('refused'), reason, message, retryAt: z.optional(timestamp) }),
+  z.object({ message, outcome: z.literal('refused'), reason, retryAt: z.optional(timestamp) }),
 ]);
 export type Outcome = z.output<typeof outcomeSchema>;
 
@@ -95,28 +95,28 @@ export interface ResultInput {
 export function makeResult({ request, outcome, handler, nonce, now, durationMs, ...more }: ResultInput): Result {
   const { cluster, rule, object, attempt: number, retry, targetDigest, ruleDigest, expires } = request.data;
   return {
-    specversion: '1.0',
+    data: {
+      attempt: number,
+      cluster,
+      durationMs,
+      expires,
+      handler: { contract: CONTRACT_VERSION, name: handler.name, version: handler.version },
+      object,
+      requestId: request.id,
+      result: clipped(outcome),
+      ...(retry ? { retry } : {}),
+      rule,
+      ruleDigest,
+      targetDigest,
+    },
+    datacontenttype: 'application/json',
     id: `${request.id}/results/${nonce}`,
     source: `${request.source}/handlers/${handler.name}`,
-    type: RESULT_TYPE,
+    specversion: '1.0',
     subject: request.subject,
     time: new Date(now).toISOString(),
-    datacontenttype: 'application/json',
     traceparent: more.traceparent ?? request.traceparent,
-    data: {
-      requestId: request.id,
-      cluster,
-      rule,
-      object,
-      attempt: number,
-      ...(retry ? { retry } : {}),
-      targetDigest,
-      ruleDigest,
-      expires,
-      result: clipped(outcome),
-      handler: { name: handler.name, version: handler.version, contract: CONTRACT_VERSION },
-      durationMs,
-    },
+    type: RESULT_TYPE,
   };
 }
 

@@ -3,10 +3,11 @@
  * partial batch responses. Receive counts and dead-letter queue are the queue's. Used by function-host and by tests in process.
  */
 import { randomUUID } from 'node:crypto';
-import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSEvent } from 'aws-lambda';
+import { z } from 'zod/mini';
+import type { SqsClient } from '../../bridge/sqs-client.ts';
 import { verdictOf } from './batch-response.ts';
-import { lambdaContext, sqsEvent } from './sqs-event.ts';
+import { lambdaContext, type ReceivedMessage, receivedMessage, sqsEvent } from './sqs-event.ts';
 
 /** Time, so that tests can drive it. */
 export interface EventSourceClock {
@@ -38,7 +39,8 @@ export interface InvocationReport {
 }
 
 export interface EventSourceOptions {
-  readonly client: SQSClient;
+  /** Not the SDK's: what polls is no part of a function's process on Lambda, and must not cost what a function costs. */
+  readonly client: SqsClient;
   readonly queueUrl: string;
   readonly queueArn: string;
   readonly functionName: string;
@@ -106,17 +108,22 @@ function pause(clock: EventSourceClock, signal: AbortSignal): Promise<void> {
   });
 }
 
-async function receive(options: EventSourceOptions, signal: AbortSignal): Promise<readonly Message[] | 'failed'> {
+const received = z.object({ Messages: z.nullish(z.array(receivedMessage)) });
+const deleted = z.object({ Failed: z.nullish(z.array(z.object({ Code: z.string() }))) });
+
+async function receive(
+  options: EventSourceOptions,
+  signal: AbortSignal,
+): Promise<readonly ReceivedMessage[] | 'failed'> {
   const { client, queueUrl, batchSize, onError } = options;
-  const command = new ReceiveMessageCommand({
-    QueueUrl: queueUrl,
+  const input = {
     MaxNumberOfMessages: batchSize,
     WaitTimeSeconds: POLL_SECONDS,
     MessageSystemAttributeNames: ['All'],
     MessageAttributeNames: ['All'],
-  });
+  };
   try {
-    return (await client.send(command, { abortSignal: signal })).Messages ?? [];
+    return z.parse(received, await client.ask({ action: 'ReceiveMessage', queueUrl, input, signal })).Messages ?? [];
   } catch (error) {
     if (signal.aborted) return [];
     onError(error);
@@ -124,7 +131,7 @@ async function receive(options: EventSourceOptions, signal: AbortSignal): Promis
   }
 }
 
-async function handleBatch(options: EventSourceOptions, messages: readonly Message[]): Promise<void> {
+async function handleBatch(options: EventSourceOptions, messages: readonly ReceivedMessage[]): Promise<void> {
   const { clock = systemClock, queueArn, onBegin, onInvocation, onError } = options;
   const requestId = randomUUID();
   const started = clock.now();
@@ -174,8 +181,9 @@ function outcomeOf(response: unknown, messageIds: readonly string[]): Invocation
 async function deleteMessages(options: EventSourceOptions, event: SQSEvent, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const done = event.Records.filter((one) => ids.includes(one.messageId));
-  const entries = done.map((one, index) => ({ Id: String(index), ReceiptHandle: one.receiptHandle }));
-  const command = new DeleteMessageBatchCommand({ QueueUrl: options.queueUrl, Entries: entries });
-  const { Failed = [] } = await options.client.send(command);
-  if (Failed.length > 0) throw new Error(`deleting ${Failed.length} handled messages: ${Failed[0]?.Code}`);
+  const Entries = done.map((one, index) => ({ Id: String(index), ReceiptHandle: one.receiptHandle }));
+  const { client, queueUrl } = options;
+  const answer = z.parse(deleted, await client.ask({ action: 'DeleteMessageBatch', queueUrl, input: { Entries } }));
+  const [fault] = answer.Failed ?? [];
+  if (fault !== undefined) throw new Error(`deleting ${answer.Failed?.length} handled messages: ${fault.Code}`);
 }

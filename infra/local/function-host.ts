@@ -5,8 +5,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { SQSClient } from '@aws-sdk/client-sqs';
 import { z } from 'zod/mini';
+import { realClock } from '../../bridge/clock.ts';
+import { createSqsClient } from '../../bridge/sqs-client.ts';
 import { type EventSource, type InvocationReport, startEventSource } from './event-source.ts';
 
 const hostedFunction = z.object({
@@ -16,6 +17,8 @@ const hostedFunction = z.object({
   entry: z.string(),
   queueUrl: z.string(),
   queueArn: z.string(),
+  /** Of SQS. */
+  endpoint: z.string(),
   batchSize: z.int().check(z.gte(1), z.lte(10)),
   functionTimeoutMs: z.int().check(z.positive()),
   concurrency: z.int().check(z.positive()),
@@ -51,12 +54,12 @@ function say(line: object): void {
 
 async function main(path: string): Promise<void> {
   const { functions } = z.parse(configuration, JSON.parse(await readFile(path, 'utf8')));
-  // Endpoint, region and credentials come from the standard AWS variables, as on Lambda.
-  const client = new SQSClient({});
   const sources: EventSource[] = [];
-  for (const { entry, ...mapping } of functions) {
+  for (const { entry, endpoint, ...mapping } of functions) {
     const invoke = await load(entry);
-    const { functionName } = mapping;
+    const { functionName, queueArn } = mapping;
+    // Credentials come from the standard AWS variables, as on Lambda.
+    const client = createSqsClient({ region: queueArn.split(':')[3] ?? '', endpoint, clock: realClock });
     const onError = (error: unknown) => console.error(JSON.stringify({ function: functionName, error: String(error) }));
     sources.push(
       startEventSource({

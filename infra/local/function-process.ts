@@ -48,10 +48,10 @@ const HOST = join(import.meta.dirname, `function-host${extname(import.meta.filen
 
 /** Resolves when the host is polling. Throws, with the end of its log, when it ends before that. */
 export async function startFunctionProcess(options: FunctionProcessOptions): Promise<FunctionProcess> {
-  const { functionName, entry, queues, batchSize, functionTimeoutMs, concurrency, nodeArgs = [] } = options;
+  const { functionName, entry, queues, batchSize, functionTimeoutMs, concurrency, endpoints, nodeArgs = [] } = options;
   const folder = await mkdtemp(join(options.folder ?? tmpdir(), 'finalizer-bridge-function-'));
   const logFile = options.logFile ?? join(folder, 'function.log');
-  const common = { functionName, entry, batchSize, functionTimeoutMs, concurrency };
+  const common = { functionName, entry, endpoint: endpoints.sqs, batchSize, functionTimeoutMs, concurrency };
   const functions = queues.map(({ url, arn }) => ({ ...common, queueUrl: url, queueArn: arn }));
   const configuration: HostConfiguration = { functions };
   const file = join(folder, 'host.json');

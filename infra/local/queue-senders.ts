@@ -25,6 +25,11 @@ const message = z.looseObject({
   MessageAttributes: z.optional(attributes),
 });
 const requestBody = z.record(z.string(), z.unknown());
+// Made once: of every message that a schema is made for, most of the time would go into making it.
+const entries = z.array(entry);
+const messages = z.array(message);
+const bodies = z.array(requestBody);
+const hidden = z.object({ [HIDDEN]: z.object({ StringValue: z.string() }) });
 
 /** Adds the identity to an emulator that does not listen yet. `persistent` mends a fault that only its stored mode has. */
 export function addSenders(app: App, { senders, persistent }: { senders: Senders; persistent: boolean }): void {
@@ -82,7 +87,7 @@ function prepare({ action, body, senderId, persistent }: Prepare): Body {
       return {
         ...body,
         Entries: z
-          .parse(z.array(entry), body.Entries ?? [])
+          .parse(entries, body.Entries ?? [])
           .map((one) => ({ ...one, MessageAttributes: withSender(one.MessageAttributes, senderId) })),
       };
     case 'ReceiveMessage':
@@ -91,7 +96,7 @@ function prepare({ action, body, senderId, persistent }: Prepare): Body {
     case 'ChangeMessageVisibility':
       return persistent ? soon(body) : body;
     case 'ChangeMessageVisibilityBatch':
-      return persistent ? { ...body, Entries: z.parse(z.array(requestBody), body.Entries ?? []).map(soon) } : body;
+      return persistent ? { ...body, Entries: z.parse(bodies, body.Entries ?? []).map(soon) } : body;
     default:
       return body;
   }
@@ -118,15 +123,15 @@ function finish({ action, body, answer, host }: Finish): Body {
     case 'SendMessage':
       return withOwnDigest(answer, body.MessageAttributes);
     case 'SendMessageBatch': {
-      const sent = new Map(z.parse(z.array(entry), body.Entries).map((one) => [one.Id, one.MessageAttributes]));
-      const done = z.parse(z.array(entry), answer.Successful ?? []);
+      const sent = new Map(z.parse(entries, body.Entries).map((one) => [one.Id, one.MessageAttributes]));
+      const done = z.parse(entries, answer.Successful ?? []);
       return answer.Successful === undefined
         ? answer
         : { ...answer, Successful: done.map((one) => withOwnDigest(one, sent.get(one.Id))) };
     }
     case 'ReceiveMessage': {
       if (answer.Messages === undefined) return answer;
-      return { ...answer, Messages: z.parse(z.array(message), answer.Messages).map(revealSender) };
+      return { ...answer, Messages: z.parse(messages, answer.Messages).map(revealSender) };
     }
     case 'CreateQueue':
     case 'GetQueueUrl':
@@ -154,8 +159,7 @@ function withOwnDigest(answer: Body, sent: unknown): Body {
 
 function revealSender(received: z.infer<typeof message>): Body {
   const { MessageAttributes: all, MD5OfMessageAttributes: _withHidden, Attributes: system, ...rest } = received;
-  const senderId = z.safeParse(z.object({ [HIDDEN]: z.object({ StringValue: z.string() }) }), all).data?.[HIDDEN]
-    .StringValue;
+  const senderId = z.safeParse(hidden, all).data?.[HIDDEN].StringValue;
   const own = ownAttributes(all);
   const asked = system !== undefined && 'SenderId' in system && senderId !== undefined;
   return {
@@ -173,8 +177,8 @@ async function putBack(
   authorization: string | undefined,
   { queueUrl, answer }: { readonly queueUrl: unknown; readonly answer: Body },
 ): Promise<void> {
-  const messages = z.parse(z.array(message), answer.Messages ?? []);
-  if (messages.length === 0) return;
+  const taken = z.parse(messages, answer.Messages ?? []);
+  if (taken.length === 0) return;
   await app.inject({
     method: 'POST',
     url: '/',
@@ -185,7 +189,7 @@ async function putBack(
     },
     payload: JSON.stringify({
       QueueUrl: queueUrl,
-      Entries: messages.map((one, index) => ({
+      Entries: taken.map((one, index) => ({
         Id: String(index),
         ReceiptHandle: one.ReceiptHandle,
         VisibilityTimeout: 0,

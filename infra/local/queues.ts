@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { z } from 'zod/mini';
+import { realClock } from '../../bridge/clock.ts';
+import { createSqsClient, type SqsClient } from '../../bridge/sqs-client.ts';
 import type { Environment } from './environment.ts';
 import { LOCAL_REGION } from './places.ts';
 import { CALLS_PATH, type CallCounts, callCounts } from './queue-calls.ts';
@@ -59,6 +61,8 @@ export interface QueuesClient {
   readonly region: string;
   /** A client that signs with that access key; closed by its user. */
   client(accessKeyId: string): SQSClient;
+  /** The same for who sends, receives and deletes only, at a fraction of the CPU. */
+  plainClient(accessKeyId: string): SqsClient;
   /** Creates the queue, or finds it when it is there with the same settings. */
   createQueue(name: string, options: QueueOptions): Promise<QueueName>;
   inspect(url: string): Promise<Inspection>;
@@ -138,6 +142,11 @@ function connectQueues(endpoint: string): QueuesClient {
     endpoint,
     region: LOCAL_REGION,
     client,
+    plainClient: (accessKeyId) =>
+      createSqsClient({
+        ...{ endpoint, region: LOCAL_REGION, clock: realClock },
+        credentials: async () => ({ accessKeyId, secretAccessKey: 'local' }),
+      }),
     createQueue: async (name, options) => {
       const operator = client(OPERATOR_KEY);
       try {

@@ -2,58 +2,69 @@
  * What Lambda hands to a function for a batch of SQS messages: the event and the context. Pure. Used by event-source.
  * Shapes: Lambda developer guide, "Using Lambda with Amazon SQS" and "Using the Lambda context object".
  */
-import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { Context, SQSEvent, SQSMessageAttribute, SQSRecord } from 'aws-lambda';
+import { z } from 'zod/mini';
 import { LOCAL_ACCOUNT_ID } from './places.ts';
 
 export interface EventOrigin {
   readonly queueArn: string;
 }
 
-/** The event, as it is after Lambda's own JSON. Throws when SQS left out what it always sends. */
-export function sqsEvent(messages: readonly Message[], { queueArn }: EventOrigin): SQSEvent {
+const messageAttribute = z.object({
+  DataType: z.string(),
+  StringValue: z.optional(z.string()),
+  /** base64, on both ways. */
+  BinaryValue: z.optional(z.string()),
+});
+
+/** A message as SQS answers a receive that asks for all attributes, in its JSON protocol. */
+export const receivedMessage = z.object({
+  MessageId: z.string(),
+  ReceiptHandle: z.string(),
+  Body: z.string(),
+  MD5OfBody: z.string(),
+  MD5OfMessageAttributes: z.optional(z.string()),
+  Attributes: z.object({
+    ApproximateReceiveCount: z.string(),
+    SentTimestamp: z.string(),
+    SenderId: z.string(),
+    ApproximateFirstReceiveTimestamp: z.string(),
+  }),
+  MessageAttributes: z.optional(z.record(z.string(), messageAttribute)),
+});
+export type ReceivedMessage = z.output<typeof receivedMessage>;
+
+/** The event, as it is after Lambda's own JSON. */
+export function sqsEvent(messages: readonly ReceivedMessage[], { queueArn }: EventOrigin): SQSEvent {
   return { Records: messages.map((message) => record(message, queueArn)) };
 }
 
-function record(message: Message, queueArn: string): SQSRecord {
-  const attributes = message.Attributes ?? {};
+function record(message: ReceivedMessage, queueArn: string): SQSRecord {
+  const { MD5OfMessageAttributes: digest, MessageAttributes = {} } = message;
   return {
-    messageId: present(message.MessageId, 'MessageId'),
-    receiptHandle: present(message.ReceiptHandle, 'ReceiptHandle'),
-    body: message.Body ?? '',
-    attributes: {
-      ApproximateReceiveCount: present(attributes.ApproximateReceiveCount, 'ApproximateReceiveCount'),
-      SentTimestamp: present(attributes.SentTimestamp, 'SentTimestamp'),
-      SenderId: present(attributes.SenderId, 'SenderId'),
-      ApproximateFirstReceiveTimestamp: present(
-        attributes.ApproximateFirstReceiveTimestamp,
-        'ApproximateFirstReceiveTimestamp',
-      ),
-    },
+    messageId: message.MessageId,
+    receiptHandle: message.ReceiptHandle,
+    body: message.Body,
+    attributes: message.Attributes,
     messageAttributes: Object.fromEntries(
-      Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [name, messageAttribute(value)]),
+      Object.entries(MessageAttributes).map(([name, value]) => [name, attributeOf(value)]),
     ),
-    md5OfBody: present(message.MD5OfBody, 'MD5OfBody'),
-    ...(message.MD5OfMessageAttributes === undefined ? {} : { md5OfMessageAttributes: message.MD5OfMessageAttributes }),
+    md5OfBody: message.MD5OfBody,
+    ...(digest === undefined ? {} : { md5OfMessageAttributes: digest }),
     eventSource: 'aws:sqs',
     eventSourceARN: queueArn,
     awsRegion: queueArn.split(':')[3] ?? '',
   };
 }
 
-function messageAttribute(value: MessageAttributeValue): SQSMessageAttribute {
+function attributeOf({ DataType, StringValue, BinaryValue }: z.output<typeof messageAttribute>): SQSMessageAttribute {
   return {
-    dataType: value.DataType ?? 'String',
+    dataType: DataType,
     stringListValues: [],
     binaryListValues: [],
-    ...(value.StringValue === undefined ? {} : { stringValue: value.StringValue }),
-    ...(value.BinaryValue === undefined ? {} : { binaryValue: Buffer.from(value.BinaryValue).toString('base64') }),
+    ...(StringValue === undefined ? {} : { stringValue: StringValue }),
+    ...(BinaryValue === undefined ? {} : { binaryValue: BinaryValue }),
   };
-}
-
-function present(value: string | undefined, name: string): string {
-  if (value === undefined) throw new Error(`reading a received SQS message: ${name} is missing`);
-  return value;
 }
 
 export interface Invocation {

@@ -85,6 +85,14 @@ describe('the report', () => {
     ]);
   });
 
+  it('tells the CPU of what works beside the bridge on a line of its own', () => {
+    const saturated = { perSecond: 400, cpuMs: 1, 'cpuMs of queue': 0.5, 'cpuMs of etcd': 0.25 };
+    const text = textOf(reportOf({ floors: [{ perSecond: 1_000 }], rounds: new Map([['own', [{ saturated }]]]) }));
+    const [own, beside] = text.split('\n').slice(-3);
+    expect(own).toMatch(/saturated +perSecond 400 {2}cpuMs 1\.000 {2}ofFloor 0\.400$/);
+    expect(beside).toMatch(/CPU ms beside it +queue 0\.500 {2}etcd 0\.250$/);
+  });
+
   it('says of all but the first candidate how they compare with it', () => {
     const lines = textOf(report).split('\n');
     const compared = lines.filter((line) => line.includes('by the first'));

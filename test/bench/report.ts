@@ -24,6 +24,9 @@ export interface Report {
   readonly candidates: readonly { readonly name: string; readonly scenes: Readonly<Record<string, Figures>> }[];
 }
 
+/** Begins the name of a figure that is the CPU of a process beside the contender, per deletion. */
+export const CPU_OF = 'cpuMs of ';
+
 /** The peer by whose rates those of the bridge are judged. */
 const MEASURE: PeerName = 'controller-runtime';
 
@@ -62,13 +65,22 @@ export function textOf({ machine, rounds, floor, candidates }: Report): string {
   for (const { name, scenes } of candidates) {
     lines.push('', name);
     for (const [scene, figures] of Object.entries(scenes)) {
-      lines.push(rowOf(`  ${scene}`, figures));
+      lines.push(...rowsOf(scene, figures));
       const base = first?.scenes[scene];
       if (first?.name === name || base === undefined) continue;
       lines.push(rowOf('    by the first', Object.fromEntries(ratios(figures, base))));
     }
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** What the contender did, and below it the CPU that everything beside it used meanwhile. */
+function rowsOf(scene: string, figures: Figures): readonly string[] {
+  const isOther = ([key]: readonly [string, number]) => key.startsWith(CPU_OF);
+  const all = Object.entries(figures);
+  const others = all.filter(isOther).map(([key, value]) => [key.slice(CPU_OF.length), value] as const);
+  const own = rowOf(`  ${scene}`, Object.fromEntries(all.filter((one) => !isOther(one))));
+  return others.length === 0 ? [own] : [own, rowOf('    CPU ms beside it', Object.fromEntries(others))];
 }
 
 function ratios(figures: Figures, base: Figures): readonly (readonly [string, number])[] {

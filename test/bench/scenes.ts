@@ -5,6 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Made, Objects } from './objects.ts';
 import type { BenchOptions, Candidate } from './options.ts';
+import { CPU_OF } from './report.ts';
 import type { Calls, Contender, Stage } from './stage.ts';
 import { cpuMs, memoryMb } from './usage.ts';
 
@@ -75,13 +76,13 @@ async function drain(setting: Setting, candidate: Candidate): Promise<Figures> {
   const bridge = await stage.start(candidate);
   try {
     await watching.more(1);
-    const begun = { at: performance.now(), cpu: cpuMs(bridge.pid), gone: watching.gone.size };
+    const begun = { at: performance.now(), cpu: cpuOf(stage, bridge), gone: watching.gone.size };
     await watching.more(made.length - begun.gone);
     const count = watching.gone.size - begun.gone;
-    const cpu = cpuMs(bridge.pid) - begun.cpu;
+    const cpu = cpuBetween(begun.cpu, cpuOf(stage, bridge), count);
     const seconds = (performance.now() - begun.at) / 1000;
     const calls = callsBetween(before, await stage.calls(), made.length);
-    return { perSecond: count / seconds, cpuMs: cpu / count, ...calls, peakMb: memoryMb(bridge.pid).peak };
+    return { perSecond: count / seconds, ...cpu, ...calls, peakMb: memoryMb(bridge.pid).peak };
   } finally {
     watching.stop();
     await bridge.stop();
@@ -98,15 +99,15 @@ interface Deleting {
 async function measured({ stage, objects }: Setting, bridge: Contender, { made, act }: Deleting): Promise<Figures> {
   const watching = await objects.watch();
   try {
-    const before = { calls: await stage.calls(), cpu: cpuMs(bridge.pid), at: performance.now() };
+    const before = { calls: await stage.calls(), cpu: cpuOf(stage, bridge), at: performance.now() };
     const all = watching.more(made.length);
     const asked = await act();
     await all;
     const seconds = (performance.now() - before.at) / 1000;
-    const cpu = (cpuMs(bridge.pid) - before.cpu) / made.length;
+    const cpu = cpuBetween(before.cpu, cpuOf(stage, bridge), made.length);
     const calls = callsBetween(before.calls, await stage.calls(), made.length);
     return {
-      ...{ perSecond: made.length / seconds, cpuMs: cpu, ...calls },
+      ...{ perSecond: made.length / seconds, ...cpu, ...calls },
       ...(asked instanceof Map ? latencies(asked, watching.gone) : {}),
     };
   } finally {
@@ -133,6 +134,18 @@ function latencies(asked: ReadonlyMap<string, number>, gone: ReadonlyMap<string,
   const took = [...asked].map(([name, at]) => (gone.get(name) ?? Number.NaN) - at).toSorted((a, b) => a - b);
   const at = (share: number) => took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? Number.NaN;
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+/** CPU of each process; the contender's has no name. */
+function cpuOf({ others }: Stage, { pid }: Contender): Figures {
+  const used = Object.entries(others).map(([name, other]) => [`${CPU_OF}${name}`, cpuMs(other)]);
+  return { cpuMs: cpuMs(pid), ...Object.fromEntries(used) };
+}
+
+function cpuBetween(before: Figures, after: Figures, count: number): Figures {
+  return Object.fromEntries(
+    Object.entries(after).map(([name, used]) => [name, (used - (before[name] ?? Number.NaN)) / count]),
+  );
 }
 
 function callsBetween(before: Calls, after: Calls, count: number): Figures {

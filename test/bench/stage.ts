@@ -53,6 +53,8 @@ export interface Contender {
 export interface Stage {
   readonly kube: KubeClient;
   readonly queues: Queues;
+  /** Process ids of what works beside the contender, by name. */
+  readonly others: Readonly<Record<string, number>>;
   /** A bridge as it is deployed, or a peer; it may not be ready yet. */
   start(candidate: Candidate): Promise<Contender>;
   calls(): Promise<Calls>;
@@ -76,8 +78,10 @@ export async function onStage<T>(say: Say, run: (stage: Stage) => Promise<T>): P
   });
   system.defer(() => host.stop());
   const own = (await buildBridge(join(folder, 'own-bridge'))).bundles[0]?.file;
+  const { apiServer, etcd } = kube.pids();
   return await run({
     ...{ kube, queues: system.queues },
+    others: { queue: system.queues.pid, function: host.pid, apiServer, etcd, client: process.pid },
     async start({ peer, entry = own, flags }) {
       const place = await mkdtemp(join(folder, 'candidate-'));
       if (peer !== undefined) {

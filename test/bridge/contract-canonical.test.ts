@@ -70,12 +70,22 @@ describe('canonical JSON', () => {
     ['a function', { call: () => 1 }],
     ['a symbol', Symbol('x')],
     ['a BigInt', 1n],
+    ['a function that says how it is written', { toJSON: () => 1 }],
   ])('refuses %s', (_what, value) => {
     expect(() => canonicalJson(value)).toThrow(TypeError);
   });
 
   it('leaves out members that are undefined', () => {
     expect(canonicalJson({ b: undefined, a: 1 })).toBe('{"a":1}');
+  });
+
+  it('takes what writes itself otherwise for its members, in order or not', () => {
+    const when = Object.assign(new Date(0), { zone: 'UTC' });
+    expect([canonicalJson(when), canonicalJson({ a: 1, b: [when] }), canonicalJson({ b: when, a: 1 })]).toEqual([
+      '{"zone":"UTC"}',
+      '{"a":1,"b":[{"zone":"UTC"}]}',
+      '{"a":1,"b":{"zone":"UTC"}}',
+    ]);
   });
 });
 

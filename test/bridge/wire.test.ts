@@ -97,7 +97,26 @@ describe('an object', () => {
 
   it('without a kind or metadata is refused', () => {
     expect(() => decodeObject({ apiVersion: 'v1', metadata: meta })).toThrow();
-    expect(() => decodeMeta({ kind: 'Status', status: 'Failure' })).toThrow();
+    expect(() => decodeObject({ kind: 'ConfigMap', metadata: meta })).toThrow();
+    expect(() => decodeObject({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...meta, uid: 7 } })).toThrow();
+    expect(() => decodeMeta({ kind: 'Status', status: 'Failure' })).toThrow('it has no metadata');
+    for (const none of [[], null, 'text', [meta]]) expect(() => decodeMeta({ metadata: none })).toThrow(TypeError);
+  });
+
+  it.each(
+    Object.entries({
+      ...{ name: 1, namespace: null, uid: undefined, resourceVersion: 42, creationTimestamp: null },
+      ...{ deletionTimestamp: 0, deletionGracePeriodSeconds: '30', labels: { app: 1 }, annotations: ['a'] },
+      finalizers: ['a/b', 3],
+    }),
+  )('whose %s is %j is refused by the name of the field', (field, value) => {
+    expect(() => decodeMeta({ metadata: { ...meta, [field]: value } })).toThrow(`${field} is no`);
+  });
+
+  it('needs no more metadata than every object has', () => {
+    const { name, uid, resourceVersion, creationTimestamp } = meta;
+    const least = { name, uid, resourceVersion, creationTimestamp };
+    expect(decodeMeta({ metadata: least })).toEqual(least);
   });
 
   it('is kept in memory without labels and with our own annotations only (P8)', () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   site = await startSite({ name: 'python', handlers: [HANDLER] });
   things = thingsOf(site);
   const { requests, accessKeyId } = site.handler(HANDLER);
-  const client = site.queueServer.client(accessKeyId);
+  const client = site.queueServer.plainClient(accessKeyId);
   const sender = site.bridge.senderId.split(':', 1)[0];
   const clusters = { [site.clusterUid]: { sender, resultQueueUrl: site.results.url } };
   const env = {
@@ -40,10 +40,7 @@ beforeAll(async () => {
     },
   });
   site.keep({
-    stop: async () => {
-      await source.stop();
-      client.destroy();
-    },
+    stop: async () => void (await source.stop()),
   });
   await site.startBridge({ folders: { handler: HANDLER, target: { share: "'team'", folder: 'object.spec.folder' } } });
 });

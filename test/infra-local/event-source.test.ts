@@ -5,6 +5,7 @@
 import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { SqsClient } from '../../bridge/sqs-client.ts';
 import {
   type EventSource,
   type EventSourceOptions,
@@ -17,21 +18,20 @@ const senders = { bridge: 'AROAEXAMPLEBRIDGE:bridge', function: 'AROAEXAMPLEFUNC
 type Invoke = EventSourceOptions['invoke'];
 
 let queues: Queues;
-let client: SQSClient;
+let client: SqsClient;
 let sender: SQSClient;
 const sources: EventSource[] = [];
 let made = 0;
 
 beforeAll(async () => {
   queues = await startQueues({ senders });
-  client = queues.client('function');
+  client = queues.plainClient('function');
   sender = queues.client('bridge');
 });
 afterEach(async () => {
   await Promise.all(sources.splice(0).map((source) => source.stop(0)));
 });
 afterAll(async () => {
-  client.destroy();
   sender.destroy();
   await queues.stop();
 });
@@ -219,11 +219,10 @@ describe('the local event source', () => {
 
   it('reports a poll that failed, and goes on', async () => {
     const queue = await newQueue();
-    const stranger = queues.client('nobody');
+    const stranger = queues.plainClient('nobody');
     const errors: unknown[] = [];
     feed(queue, async () => null, { client: stranger, onError: (error) => errors.push(error) });
     await vi.waitFor(() => expect(errors.length).toBeGreaterThan(1), { timeout: 60_000 });
-    stranger.destroy();
-    expect(errors[0]).toMatchObject({ name: 'InvalidClientTokenId' });
+    expect(errors[0]).toMatchObject({ name: 'SqsError', code: 'InvalidClientTokenId' });
   });
 });
