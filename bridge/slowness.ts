@@ -30,7 +30,7 @@ export function withAnswer(before: Answered, attempt: number, reason: string | u
   }
   // A long teardown ends each of its requests with Expired; that is no sign of slowness.
   if (attempt <= heard || attempt <= expired) return before;
-  return { heard, expired: attempt, inRow: attempt === expired + 1 && inRow > 0 ? inRow + 1 : 1 };
+  return { heard, expired: attempt, inRow: attempt === expired + 1 ? inRow + 1 : 1 };
 }
 
 /** Whether queue and function are too slow for this deletion. */

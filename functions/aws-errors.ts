@@ -97,8 +97,7 @@ function firstNamed(candidates: readonly unknown[]): string {
   return candidates.find(says) ?? 'Unknown';
 }
 
-function byStatus(status: number | undefined, region: string | undefined): ErrorRow {
-  if (status === undefined) return again('UnexpectedError');
+function byStatus(status = 0, region?: string): ErrorRow {
   if (status === 401 || status === 403) return again('AccessDenied');
   if (status === 408) return again('Unreachable');
   if (status === 429) return again('Throttled');
@@ -109,9 +108,8 @@ function byStatus(status: number | undefined, region: string | undefined): Error
 }
 
 /** Whatever a table says: an answer that could come from a wall, a brake or a broken server proves no absence. */
-function contained(row: ErrorRow, status: number | undefined): ErrorRow {
-  const proves = row.means !== 'gone' && row.means !== 'absent';
-  if (proves || status === undefined) return row;
+function contained(row: ErrorRow, status = 0): ErrorRow {
+  if (row.means !== 'gone' && row.means !== 'absent') return row;
   const doubtful = status === 401 || status === 403 || status === 408 || status === 429 || status >= 500;
-  return doubtful ? byStatus(status, undefined) : row;
+  return doubtful ? byStatus(status) : row;
 }

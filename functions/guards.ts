@@ -123,12 +123,13 @@ function refuseNames(names: readonly string[], allow: Allow, namespace: string):
 
 /** Whether a pattern, in which `*` stands for any text, covers all of a name. Linear in pattern times name, no RegExp. */
 export function matchesPattern(pattern: string, name: string): boolean {
-  const [head = '', ...rest] = pattern.split('*');
-  if (rest.length === 0) return pattern === name;
-  if (!name.startsWith(head)) return false;
-  const tail = rest.pop() ?? '';
-  let from = head.length;
-  for (const part of rest) {
+  const first = pattern.indexOf('*');
+  if (first < 0) return pattern === name;
+  const last = pattern.lastIndexOf('*');
+  const tail = pattern.slice(last + 1);
+  if (!name.startsWith(pattern.slice(0, first))) return false;
+  let from = first;
+  for (const part of pattern.slice(first, last).split('*')) {
     const at = name.indexOf(part, from);
     if (at < 0) return false;
     from = at + part.length;

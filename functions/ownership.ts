@@ -68,7 +68,7 @@ export function judgeAge(
 ): 'sure' | 'unmarked' | 'younger' {
   if (isStrong(ownership, object.uid) || tags.get(MARK_TAG) === markOf({ object, rule })) return 'sure';
   // The cloud's clock and the cluster's may differ: what came within that of each other came later, to be careful.
-  const latest = created === undefined ? Number.POSITIVE_INFINITY : created + CLOCK_SKEW_MS;
+  const latest = (created ?? Number.POSITIVE_INFINITY) + CLOCK_SKEW_MS;
   return latest <= Date.parse(object.deletionTimestamp) ? 'unmarked' : 'younger';
 }
 

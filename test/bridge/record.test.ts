@@ -70,6 +70,27 @@ const annotations = fc.option(fc.dictionary(fc.constantFrom('a', 'b/c', KEY), fc
 });
 
 describe('a record', () => {
+  it('is none where there are no annotations', () => {
+    expect(
+      readRecord({ name: 'logs', uid: 'uid-logs', resourceVersion: '1', creationTimestamp: '' }, rule),
+    ).toBeUndefined();
+  });
+
+  it('cuts what a refusal said as it cuts its own message, and keeps the rest of the refusal', () => {
+    const meta = { name: 'logs', uid: 'uid-logs', resourceVersion: '1', creationTimestamp: '', annotations: {} };
+    const refused = {
+      target: 'a'.repeat(64),
+      rule: 'b'.repeat(64),
+      attempt: 1,
+      retry: 0,
+      reason: 'NotOwned',
+      due: plain.since,
+    };
+    const told = { ...plain, refused: { ...refused, message: 'x'.repeat(2_000) } };
+    const after = written(meta, writeRecord(meta, RULE, told));
+    expect(after && readRecord(after, rule)?.refused).toEqual({ ...refused, message: `${'x'.repeat(509)}…` });
+  });
+
   it('is read back as it was written, over whatever annotations there were', () => {
     holds(
       fc.property(record, annotations, (told, before) => {
@@ -168,6 +189,11 @@ describe('a record', () => {
 });
 
 describe('cutting a text', () => {
+  it('takes no character out of what it keeps, not even one that stands for another that could not be read', () => {
+    expect(clipUtf8(`a\ufffdb${'x'.repeat(20)}`, 10)).toBe('a\ufffdbxx…');
+    expect(clipUtf8('xxxx😀😀', 10)).toBe('xxxx…');
+  });
+
   it('keeps to the bytes, never inside a character, and leaves short texts alone', () => {
     holds(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 3, max: 80 }), (raw, max) => {

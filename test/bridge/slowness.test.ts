@@ -35,6 +35,22 @@ describe('queue and function are too slow', () => {
       ],
     ],
     [
+      'they became dead letters before, which nobody has begun',
+      [
+        [0, 'Expired'],
+        [1, 'DeadLettered'],
+        [1, 'Expired'],
+      ],
+    ],
+    [
+      'an older one turns out to have been begun',
+      [
+        [1, 'Expired'],
+        [2, 'Expired'],
+        [0, 'InProgress'],
+      ],
+    ],
+    [
       'more than two did',
       [
         [3, 'Expired'],
@@ -69,6 +85,23 @@ describe('queue and function are too slow', () => {
         [0, 'Expired'],
         [1, 'InProgress'],
         [1, 'Expired'],
+      ],
+    ],
+    [
+      'one that was begun ends with Expired, and only the next one never was',
+      [
+        [1, 'InProgress'],
+        [1, 'Expired'],
+        [2, 'Expired'],
+      ],
+    ],
+    [
+      'a newer one was begun before an older one is heard of',
+      [
+        [5, 'InProgress'],
+        [3, 'InProgress'],
+        [4, 'Expired'],
+        [5, 'Expired'],
       ],
     ],
     [

@@ -3,7 +3,7 @@
  * Also that no status which proves nothing is ever taken for an absence.
  */
 import { describe, expect, it } from 'vitest';
-import { classify, classifyCode, type ErrorTable, GENERAL_ERRORS, isTransient } from '../../functions/aws-errors.ts';
+import { classify, classifyCode, type ErrorTable, GENERAL_ERRORS } from '../../functions/aws-errors.ts';
 import { instanceErrors, volumeErrors } from '../../functions/ec2-errors.ts';
 import { s3Errors } from '../../functions/handlers/s3-bucket/errors.ts';
 import { snsErrors } from '../../functions/handlers/sns-notify.ts';
@@ -226,14 +226,6 @@ describe('general rows', () => {
     for (const code of ['constructor', 'toString', '__proto__']) {
       expect(classify('s3:DeleteBucket', serviceError(code, 404), s3Errors).means).toBe('again');
     }
-  });
-
-  it('repeats looks only for what passes', () => {
-    const transient = (code: string, status: number) => isTransient(classify('any:Call', serviceError(code, status)));
-    expect(transient('SlowDown', 503)).toBe(true);
-    expect(transient('Whatever', 500)).toBe(true);
-    expect(transient('AccessDenied', 403)).toBe(false);
-    expect(transient('Whatever', 400)).toBe(false);
   });
 });
 

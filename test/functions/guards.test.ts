@@ -154,6 +154,10 @@ describe('names', () => {
     ['a', 'A', false],
     ['a[b]', 'ab', false],
     ['**', 'x', true],
+    ['*ab*ab*', 'ab', false],
+    ['*ab*ab*', 'abab', true],
+    ['x*ab*bc*y', 'xabcy', false],
+    ['ab*ba', 'aba', false],
   ])('the pattern %s and the name %j: %s', (pattern, name, matches) => {
     expect(matchesPattern(pattern, name)).toBe(matches);
   });

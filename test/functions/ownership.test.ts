@@ -4,7 +4,16 @@
  */
 import { describe, expect, it } from 'vitest';
 import { CLOCK_SKEW_MS } from '../../bridge/contract.ts';
-import { isStrong, judgeAge, judgeOwnership, KEEP_TAG, MARK_TAG, markOf, tagsFrom } from '../../functions/ownership.ts';
+import {
+  isStrong,
+  judgeAge,
+  judgeOwnership,
+  KEEP_TAG,
+  MARK_TAG,
+  markOf,
+  notKept,
+  tagsFrom,
+} from '../../functions/ownership.ts';
 import { requestOf } from './fixtures.ts';
 
 const tags = (record: Readonly<Record<string, string>>) => new Map(Object.entries(record));
@@ -32,7 +41,17 @@ describe('judging', () => {
   });
 
   it('takes no requirement for no proof', () => {
-    expect(judgeOwnership({ tags: {} }, tags({ a: 'b' })).owned).toBe(false);
+    expect(judgeOwnership({ tags: {} }, tags({ a: 'b' }))).toEqual({
+      ...{ owned: false, reason: 'NotOwned', message: 'the rule requires no tag at all' },
+    });
+  });
+
+  it('says which tag keeps a resource', () => {
+    expect(judgeOwnership(required, tags({ [KEEP_TAG]: '' }))).toMatchObject({ message: `the tag ${KEEP_TAG} is set` });
+  });
+
+  it('is done by IAM as well: an action under this condition is denied on whatever has the keep tag', () => {
+    expect(notKept()).toEqual({ Null: { 'aws:ResourceTag/finalizer-bridge.dev/keep': 'true' } });
   });
 
   it('names the tags that are wrong, but not what they hold', () => {
@@ -47,6 +66,7 @@ describe('judging', () => {
 it('calls a proof strong when a required value holds the uid', () => {
   expect(isStrong({ tags: { a: 'uid-1' } }, 'uid-1')).toBe(true);
   expect(isStrong({ tags: { a: 'cluster/uid-1' } }, 'uid-1')).toBe(true);
+  expect(isStrong({ tags: { a: 'uid-1', team: 'a' } }, 'uid-1')).toBe(true);
   expect(isStrong({ tags: { a: 'team-a/logs' } }, 'uid-1')).toBe(false);
   expect(isStrong({ none: true }, 'uid-1')).toBe(false);
 });
@@ -90,6 +110,7 @@ describe('judging the age of a resource (V12)', () => {
 });
 
 it('reads tag lists as AWS sends them', () => {
+  expect(tagsFrom(undefined)).toEqual(new Map());
   expect([...tagsFrom([{ Key: 'a', Value: 'b' }, { Key: 'c' }, { Value: 'd' }])]).toEqual([
     ['a', 'b'],
     ['c', ''],
