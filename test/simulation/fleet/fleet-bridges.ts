@@ -145,11 +145,12 @@ export class FleetBridges {
 
   #restart({ slot }: Incarnation, without?: string): void {
     if (this.#isOver) return;
-    const { surroundings, weather } = this.#options;
+    const { surroundings, weather, isCalm } = this.#options;
     this.#restarts += 1;
     surroundings.time.after(weather.restartMs, () => {
       this.#restarts -= 1;
-      if (!this.#isOver) this.#start(slot, without);
+      // Who was to be told of all handlers when the faults ended may not have been there.
+      if (!this.#isOver) this.#start(slot, isCalm() ? undefined : without);
     });
   }
 
