@@ -107,9 +107,9 @@ function clipped(record: Record): Record {
 
 /** Cuts a text to at most `max` UTF-8 bytes, never inside a character. */
 export function clipUtf8(text: string, max: number): string {
-  if (Buffer.byteLength(text, 'utf8') <= max) return text;
-  const bytes = Buffer.from(text, 'utf8').subarray(0, max - 3);
-  return `${new TextDecoder('utf-8', { fatal: false }).decode(bytes).replace(/\ufffd+$/, '')}…`;
+  if (Buffer.byteLength(text) <= max) return text;
+  const bytes = Buffer.from(text).subarray(0, max - 3);
+  return `${new TextDecoder().decode(bytes).replace(/\ufffd+$/, '')}…`;
 }
 
 function parseJson(text: string): unknown {

@@ -80,6 +80,16 @@ describe('ownership', () => {
   });
 });
 
+it('of the longest tag that AWS takes holds, in any spelling', () => {
+  for (const value of ['x'.repeat(256), '\u0001'.repeat(256), 'ü'.repeat(256)]) {
+    const object = prepare({ metadata: { name: 'n', uid: 'u' }, spec: { value } });
+    const tags = expressions({ owner: 'object.metadata.uid', other: 'object.spec.value' });
+    expect(evaluateOwnership({ tags }, object, false)).toEqual({
+      ...{ kind: 'found', ownership: { tags: { owner: 'u', other: value } } },
+    });
+  }
+});
+
 describe('policy', () => {
   const onDelete = "object.metadata.annotations[?'team.example.com/on-delete'].orValue('Delete')";
   const annotated = (value: string) => prepare({ metadata: { annotations: { 'team.example.com/on-delete': value } } });
@@ -99,7 +109,11 @@ describe('policy', () => {
     '"%s" says nothing and deletes nothing (P1, P2)',
     (value) => {
       const outcome = evaluatePolicy(expression(onDelete), annotated(value));
-      expect(outcome).toMatchObject({ kind: 'invalid', key: 'policy' });
+      expect(outcome).toMatchObject({
+        kind: 'invalid',
+        key: 'policy',
+        detail: expect.stringMatching(/^the policy is "/),
+      });
       expect(JSON.stringify(outcome).length).toBeLessThan(200);
     },
   );

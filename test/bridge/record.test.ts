@@ -76,6 +76,12 @@ describe('a record', () => {
     ).toBeUndefined();
   });
 
+  it('is written under whatever name a rule has, as a path takes it', () => {
+    const meta = { name: 'logs', uid: 'uid-logs', resourceVersion: '1', creationTimestamp: '', annotations: {} };
+    const after = written(meta, writeRecord(meta, 'a~1b/c', plain));
+    expect(Object.keys(after?.annotations ?? {})).toEqual([recordKey('a~1b/c')]);
+  });
+
   it('cuts what a refusal said as it cuts its own message, and keeps the rest of the refusal', () => {
     const meta = { name: 'logs', uid: 'uid-logs', resourceVersion: '1', creationTimestamp: '', annotations: {} };
     const refused = {

@@ -111,6 +111,21 @@ describe('target', () => {
     });
   });
 
+  it('of exactly what a message may carry is found, and of one byte more names the largest value, wherever it stands (Q6)', () => {
+    const filled = (bytes: number) => {
+      const full = Array.from({ length: 24 }, () => 'x'.repeat(1000));
+      const taken = utf8Bytes(JSON.stringify({ a: 'small', b: [...full, ''], c: 'y' }));
+      return prepare({ a: 'small', b: [...full, 'x'.repeat(bytes - taken)], c: 'y' });
+    };
+    const of = (bytes: number, names: Readonly<Record<string, string>>) =>
+      evaluateTarget(expressions(names), filled(bytes));
+    const names = { a: 'object.a', b: 'object.b', c: 'object.c' };
+    const last = { a: 'object.a', c: 'object.c', b: 'object.b' };
+    expect(of(TARGET_MAX_BYTES, names)).toMatchObject({ kind: 'found' });
+    expect(of(TARGET_MAX_BYTES + 1, names)).toMatchObject({ kind: 'invalid', key: 'b' });
+    expect(of(TARGET_MAX_BYTES + 1, last)).toMatchObject({ kind: 'invalid', key: 'b' });
+  });
+
   it('that was found always fits the contract, whatever the object holds', () => {
     const of = expressions({ a: 'object.a', b: 'object.b.c' });
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ minLength: 1000, maxLength: 1100, size: 'max' }));
