@@ -35,8 +35,8 @@ const onServers = {
 
 const withoutServers = {
   pool: 'forks',
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
   restoreMocks: true,
   expect,
 } as const;
@@ -67,8 +67,8 @@ export default defineConfig({
           name: 'slow',
           include: [SLOW],
           exclude: ['test/e2e/**'],
-          testTimeout: 480_000,
-          hookTimeout: 480_000,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
           maxWorkers: 1,
           sequence: { groupOrder: 3 },
         },

@@ -89,7 +89,7 @@ it('counts more deletions of a rule than a call takes arguments (P10)', async ()
   });
 });
 
-it('names out of objects make no metrics and no allowances without end (P10)', { timeout: 60_000 }, async () => {
+it('names out of objects make no metrics and no allowances without end (P10)', { timeout: 480_000 }, async () => {
   const scene = await RuleScene.start();
   await scene.apply();
   const names = Array.from({ length: 60 }, (_, at) => `o${at}`);

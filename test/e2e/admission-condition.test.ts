@@ -87,7 +87,7 @@ async function creates(rule: string): Promise<Thing> {
 function createsUntil(rule: string, wanted: Wanted): Promise<Thing> {
   const probe = async () => {
     const thing = await creates(rule);
-    const isSo = rules.says(rule, SAID, wanted, 3_000);
+    const isSo = rules.says(rule, SAID, wanted, 1_000);
     return await isSo.then(
       () => thing,
       () => undefined,

@@ -93,8 +93,8 @@ describe('what rules cost', () => {
     const ratios = { otherKinds: cpu(alone) / cpu(beside), sameKind: cpu(alone) / sameKind.cpu };
     const shown = Object.entries(ratios).map(([name, ratio]) => `${name} ${ratio.toFixed(2)}`);
     process.stdout.write(`creates for the same CPU beside 50 more rules, to those without: ${shown.join(', ')}\n`);
-    // The counts above are exact; CPU is not, on a shared machine.
-    expect(ratios.otherKinds).toBeGreaterThan(0.5);
-    expect(ratios.sameKind).toBeLessThan(ratios.otherKinds / 2);
+    // The counts above are exact; CPU is not, on a shared machine: 0.75 to 0.96, and 0.14 to 0.23, were seen.
+    expect(ratios.otherKinds).toBeGreaterThan(0.4);
+    expect(ratios.sameKind).toBeLessThan(ratios.otherKinds * 0.6);
   });
 });

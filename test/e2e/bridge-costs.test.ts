@@ -29,7 +29,7 @@ beforeAll(async () => {
   );
   saturated = scenes.saturated ?? {};
   drain = scenes.drain ?? {};
-}, 300_000);
+}, 600_000);
 
 it('costs one GET and one PATCH a deletion in a burst (P8)', () => {
   const { gets = 0, patches = 0 } = saturated;

@@ -3,6 +3,7 @@
  * what it must have done; afterwards no process and no file of it may be left (DemoProcess.endedCleanly).
  */
 import { spawn } from 'node:child_process';
+import { pbkdf2Sync } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -58,7 +59,7 @@ describe('the demo with --json', () => {
 
   it('needs the work of less than 15 s on a machine of two cores, whatever else that does', () => {
     expect(run().cpuSeconds).toBeGreaterThan(1);
-    expect(run().cpuSeconds).toBeLessThan(30);
+    expect(run().cpuSeconds).toBeLessThan(30 * slowness());
   });
 
   it.each([
@@ -157,6 +158,15 @@ describe('the demo with an argument that it does not know', () => {
     expect([run().stdout, run().started]).toEqual(['', 0]);
   });
 });
+
+/** How many times longer than usual this machine works at what is always the same; at least 1. */
+function slowness(): number {
+  const USUAL_SECONDS = 0.15;
+  const before = process.cpuUsage();
+  pbkdf2Sync('demo', 'demo', 500_000, 64, 'sha512');
+  const { user, system } = process.cpuUsage(before);
+  return Math.max(1, (user + system) / 1e6 / USUAL_SECONDS);
+}
 
 /** What a kubeconfig with one user says. */
 function accessIn(file: string): { readonly server: string; readonly ca: string; readonly token: string } {

@@ -39,7 +39,7 @@ beforeAll(async () => {
     join(folder, 'dev.request.json'),
     JSON.stringify({ ownership: { tags: { [OWNER]: UID } }, object: { uid: UID } }),
   );
-}, 180_000);
+}, 600_000);
 afterAll(() => kit?.remove());
 
 function dev(handler: string, target: Readonly<Record<string, string>>) {

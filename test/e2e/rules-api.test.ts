@@ -86,7 +86,7 @@ describe.concurrent('a rule that is applied', () => {
     await things.says(thing, 'api-shown', 'TargetMissing');
 
     await expect
-      .poll(() => rules.printed('api-shown'), { timeout: 60_000 })
+      .poll(() => rules.printed('api-shown'), { timeout: 240_000 })
       .toMatchObject({ Pending: 1, Held: 1, Oldest: expect.stringMatching(/^\d+s$/), Ready: 'True' });
 
     const { status } = await rules.found('api-shown');
@@ -96,7 +96,7 @@ describe.concurrent('a rule that is applied', () => {
     ]);
     await things.release(thing, 'api-shown');
     await things.gone(thing);
-    await expect.poll(() => rules.printed('api-shown'), { timeout: 60_000 }).toMatchObject({ Pending: 0, Held: 0 });
+    await expect.poll(() => rules.printed('api-shown'), { timeout: 240_000 }).toMatchObject({ Pending: 0, Held: 0 });
   });
 
   it('may prove ownership by name only: in force, and said to be weak', async () => {

@@ -93,5 +93,5 @@ describe('the cache', () => {
     const all = Array.from({ length: 5 }, () => run(process.execPath, ['--input-type=module', '--eval', script, root]));
     expect((await Promise.all(all)).map(({ stdout }) => stdout.trim())).toEqual(all.map(() => 'was alone'));
     expect(await readdir(root)).toEqual(['locks']);
-  }, 30_000);
+  }, 480_000);
 });

@@ -38,7 +38,7 @@ beforeAll(async () => {
   entry = join(folder, 'bundle', 'index.mjs');
   await bundle({ name: 'careless', entry: { text: MODULE }, outfile: entry });
   queues = await startQueues({ senders: { bridge: BRIDGE, careless: 'AROACARELESS:careless' } });
-}, 60_000);
+}, 480_000);
 afterAll(async () => {
   await queues?.stop();
   await rm(folder, { recursive: true, force: true });

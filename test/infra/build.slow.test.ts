@@ -16,7 +16,7 @@ import { coldStartOf, faultsOf } from '../bench/cold-starts.ts';
 import { root } from '../support/tracked-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'build-test-'));
-const BUILD_TIME_MS = 60_000;
+const BUILD_TIME_MS = 600_000;
 const manifest = z.object({ bin: z.record(z.string(), z.string()) });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

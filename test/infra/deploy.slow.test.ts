@@ -17,7 +17,7 @@ import { type CloudFront, startCloudFront } from '../support/cloud-front.ts';
 import { root } from '../support/tracked-files.ts';
 
 /** A deployment uploads, creates and describes; the emulator takes its time for each. */
-const MINUTES_MS = 400_000;
+const MINUTES_MS = 600_000;
 const serviceDir = mkdtempSync(join(tmpdir(), 'finalizer-bridge-deploy-'));
 const bundles = join(serviceDir, 'bundles');
 const deployed = { stage: 'test' };

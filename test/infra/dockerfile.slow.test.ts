@@ -74,7 +74,7 @@ describe('the image', () => {
     const digests = (base: string) => files.map((file) => [file, sha256Hex(readFileSync(join(base, file), 'utf8'))]);
     expect(digests(image.folder)).toEqual(digests(outDir));
     expect(readdirSync(join(image.folder, 'app')).sort()).toEqual(readdirSync(join(outDir, 'app')).sort());
-  }, 90_000);
+  }, 600_000);
 
   it('is labelled with its version, its sources and what it is based on', () => {
     expect(image.labels).toMatchObject({

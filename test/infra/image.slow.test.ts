@@ -12,7 +12,7 @@ import { buildImage, sourceDate } from '../../infra/image.ts';
 const folder = mkdtempSync(join(tmpdir(), 'image-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const BUILD_TIME_MS = 90_000;
+const BUILD_TIME_MS = 600_000;
 /** 2026-02-03T04:05:06Z */
 const EPOCH = 1_770_091_506;
 

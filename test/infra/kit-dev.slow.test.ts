@@ -19,7 +19,7 @@ let folder: string;
 beforeAll(async () => {
   kit = await packKit();
   folder = await made('mine');
-}, 120_000);
+}, 600_000);
 afterAll(() => kit?.remove());
 
 /** A repository, made by the command line of the package. */

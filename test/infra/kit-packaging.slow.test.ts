@@ -27,7 +27,7 @@ const manifestOf = (folder: string) =>
 let kit: PackedKit;
 beforeAll(async () => {
   kit = await packKit();
-}, 120_000);
+}, 600_000);
 afterAll(() => kit?.remove());
 
 async function project(name: string): Promise<string> {
@@ -59,14 +59,14 @@ describe('the repository that init makes', () => {
 
   it('compiles with strict types', () => {
     expect(said(kit.run(folder, 'npm', ['run', '--silent', 'typecheck']))).toBe('code 0\n');
-  }, 60_000);
+  }, 600_000);
 
   it('passes its own tests, the conformance suite among them', () => {
     const ran = kit.run(folder, 'npm', ['test']);
     expect(ran.code, said(ran)).toBe(0);
     expect(ran.out).toContain('never says gone because a call failed, and ends the same after it');
     expect(ran.out).toMatch(/fail 0\n/);
-  }, 60_000);
+  }, 600_000);
 
   it('packages queues, roles, functions, dead letters, alarms and outputs of its registry, offline', () => {
     const ran = kit.run(folder, 'npm', ['run', 'package']);
@@ -83,7 +83,7 @@ describe('the repository that init makes', () => {
       FunctionName: 'teardown-handlers-dev-dns-record',
       Runtime: 'nodejs24.x',
     });
-  }, 120_000);
+  }, 600_000);
 
   it('has versions that this package was tested with', () => {
     const own = manifestOf(root);
@@ -134,7 +134,7 @@ describe('a registry', () => {
     expect(templateOf(folder).ofType('Lambda::Function')).toHaveLength(4);
     const started = kit.run(folder, process.execPath, ['build/functions/dns-record/index.mjs']);
     expect(started.err).toContain('reading FINALIZER_BRIDGE_CONFIG: the variable is not set');
-  }, 120_000);
+  }, 600_000);
 
   it('finds every shipped handler under an entrance of its own', () => {
     const entrances = Object.keys(manifestOf(root).exports).filter((name) => name.startsWith('./handlers/'));

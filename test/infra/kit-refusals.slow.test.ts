@@ -13,7 +13,7 @@ let kit: PackedKit;
 let number = 0;
 beforeAll(async () => {
   kit = await packKit();
-}, 120_000);
+}, 600_000);
 afterAll(() => kit?.remove());
 
 async function project(leftOut: readonly string[] = []): Promise<string> {

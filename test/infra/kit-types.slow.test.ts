@@ -89,7 +89,7 @@ beforeAll(async () => {
   const texts = { ...good, ...Object.fromEntries(Object.entries(bad).map(([title, [text]]) => [title, text])) };
   for (const [title, text] of Object.entries(texts)) writeFileSync(join(folder, fileOf(title)), text);
   said = kit.run(folder, 'tsc', [...STRICT, ...Object.keys(texts).map(fileOf)]).out.split('\n');
-}, 180_000);
+}, 600_000);
 afterAll(() => kit?.remove());
 
 const complaintsOf = (title: string) => said.filter((line) => line.startsWith(`${fileOf(title)}(`)).join('\n');

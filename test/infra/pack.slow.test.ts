@@ -14,7 +14,7 @@ import { root, trackedFiles } from '../support/tracked-files.ts';
 const folder = mkdtempSync(join(tmpdir(), 'pack-test-'));
 const project = join(folder, 'project');
 const installed = join(project, 'node_modules/finalizer-bridge');
-const INSTALL_TIME_MS = 300_000;
+const INSTALL_TIME_MS = 600_000;
 const packedSchema = z.array(z.object({ filename: z.string(), files: z.array(z.object({ path: z.string() })) }));
 let files: readonly string[];
 
@@ -88,7 +88,7 @@ describe('the npm package in an empty project', () => {
     const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     expect(run(process.execPath, [tsc, ...flags, ...types, 'mine.ts'], project)).toBe('');
-  }, 120_000);
+  }, 600_000);
 
   it('brings no package that only builds or tests', () => {
     const names = readdirSync(join(project, 'node_modules'));

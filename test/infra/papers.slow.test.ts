@@ -22,7 +22,7 @@ beforeAll(async () => {
   const made = [await buildBridge(join(folder, 'bridge')), await buildCli(join(folder, 'cli'))];
   bundles = made.flatMap((one) => one.bundles);
   packages = packagesOf(bundles);
-}, 60_000);
+}, 600_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const componentSchema = z.object({
@@ -69,7 +69,7 @@ describe('the bill of materials', () => {
       const full = group === undefined ? name : `${group}/${name}`;
       expect(npm.get(purl), purl).toMatchObject({ name: full, hashes, licenses });
     }
-  }, 60_000);
+  }, 600_000);
 
   it('says who needs whom, each by a name that is listed', () => {
     const { components, dependencies } = bomSchema.parse(JSON.parse(sbomOf(packages, undefined)));

@@ -40,7 +40,7 @@ beforeAll(async () => {
   // Without values, as in a fresh clone: the example stands in.
   service = await packageService({ bundled: true });
   for (const { name } of handlers) bundles.set(name, await unzip(name, service.archives[name] ?? ''));
-}, 120_000);
+}, 600_000);
 afterAll(() => {
   service?.remove();
   rmSync(folder, { recursive: true, force: true });

@@ -20,7 +20,7 @@ let service: PackagedService;
 
 beforeAll(async () => {
   service = await packageService({ values: twoClusters, bundled: false });
-}, 60_000);
+}, 600_000);
 afterAll(() => service?.remove());
 
 const bridges = [PRODUCTION_BRIDGE, STAGING_BRIDGE];

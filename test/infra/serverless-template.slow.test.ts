@@ -30,7 +30,7 @@ const deadLetterQueues = () => ofType('AWS::SQS::Queue').filter((id) => id.endsW
 
 beforeAll(async () => {
   service = await packageService({ values: withAlarms(twoClusters), bundled: false });
-}, 60_000);
+}, 600_000);
 afterAll(() => service?.remove());
 
 describe('the packaged service', () => {

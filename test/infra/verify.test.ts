@@ -40,7 +40,7 @@ function run(files: Readonly<Record<string, string>>): { readonly tally: Tally |
 
 const IMPORT = `import { beforeAll, describe, expect, it } from 'vitest';\n`;
 
-describe('counting a run of vitest', { timeout: 60_000 }, () => {
+describe('counting a run of vitest', { timeout: 480_000 }, () => {
   it('counts each test case once, by how it ended', () => {
     const { tally, code } = run({
       'a.test.ts': `${IMPORT}it.each([1, 2])('passes', () => {}); it('fails', () => expect(1).toBe(2));`,

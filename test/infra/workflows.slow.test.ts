@@ -18,7 +18,7 @@ const FOLDER = '.github/workflows';
 const names = readdirSync(join(root, FOLDER));
 const read = (name: string) => readFileSync(join(root, FOLDER, name), 'utf8');
 const say = (line: string) => console.error(line);
-const BUILD_TIME_MS = 300_000;
+const BUILD_TIME_MS = 600_000;
 
 const rights = z.record(z.string(), z.string());
 const stepSchema = z.object({ uses: z.optional(z.string()), run: z.optional(z.string()), with: z.optional(z.json()) });

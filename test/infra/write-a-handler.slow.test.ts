@@ -24,7 +24,7 @@ function commandsOf(text: string): readonly string[] {
 let kit: PackedKit;
 beforeAll(async () => {
   kit = await packKit();
-}, 120_000);
+}, 600_000);
 afterAll(() => kit?.remove());
 
 /** Runs commands in a new folder; resolves to where they ended, and what each printed. */
@@ -58,7 +58,7 @@ describe('docs/write-a-handler.md', () => {
     expect(readFileSync(join(folder, '.serverless/cloudformation-template-update-stack.json'), 'utf8')).toContain(
       'DnsDashrecordLambdaFunction',
     );
-  }, 300_000);
+  }, 600_000);
 
   it('shows a handler that goes into that repository as it stands, and is packaged with its rights', () => {
     const { folder } = follow('example', ['npx finalizer-bridge init mine', 'cd mine', 'npm install']);
@@ -87,7 +87,7 @@ describe('docs/write-a-handler.md', () => {
     const ran = kit.run(folder, 'finalizer-bridge', ['dev', ...target, '--endpoint', 'http://127.0.0.1:9']);
     expect([ran.code, ran.err]).toEqual([3, '']);
     expect(ran.out).toMatch(/ec2:DescribeAddresses \(look\): again \(ECONNREFUSED\)[\s\S]*pending {3}Unreachable/);
-  }, 300_000);
+  }, 600_000);
 });
 
 describe('the README', () => {
@@ -98,5 +98,5 @@ describe('the README', () => {
       'readme',
       commands.filter((command) => command !== 'npm run package'),
     );
-  }, 300_000);
+  }, 600_000);
 });

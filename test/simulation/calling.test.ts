@@ -12,7 +12,7 @@ import type { Kind } from './process.ts';
 import { drawnFaults, WATCH_FAULTS } from './watch-faults.ts';
 import type { World } from './world.ts';
 
-const PATIENCE = { timeout: 120_000 };
+const PATIENCE = { timeout: 480_000 };
 /** What the bridge asks of the API server. */
 const POINTS = ['get', 'patch', 'watch', 'event'] as const;
 const faults = ALL_CALL_FAULTS.map((fault) => ({ fault, name: nameOf(fault) }));

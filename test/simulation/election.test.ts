@@ -13,7 +13,7 @@ import { ALL_KINDS, sweepSingles } from './sweep.ts';
 import type { World } from './world.ts';
 import type { Product } from './world-options.ts';
 
-const PATIENCE = { timeout: 120_000 };
+const PATIENCE = { timeout: 480_000 };
 
 /** A deletion under two bridges; the second one stands by. Notes when both lead. */
 async function underElection(options: DeletionOptions & { readonly secondSkew?: number }): Promise<World> {

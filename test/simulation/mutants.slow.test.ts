@@ -47,12 +47,12 @@ async function breakage(mutation: Omit<Mutation, 'caughtBy'>, traps: readonly Tr
 }
 
 describe('the simulation', () => {
-  it.each(knownBad)('catches a product that $what ($caughtBy)', { timeout: 60_000 }, async (mutation) => {
+  it.each(knownBad)('catches a product that $what ($caughtBy)', { timeout: 600_000 }, async (mutation) => {
     const meant = scenarios.filter(({ id }) => id === mutation.caughtBy);
     expect(await breakage(mutation, meant)).not.toEqual([]);
   });
 
-  it('finds nothing broken in a faithful copy', { timeout: 60_000 }, async () => {
+  it('finds nothing broken in a faithful copy', { timeout: 600_000 }, async () => {
     const same = 'export function decide(';
     const edit = { what: 'is the same', file: 'bridge/decide.ts', from: same, to: same };
     expect((await breakage(edit, scenarios)).join('\n\n')).toBe('');

@@ -22,7 +22,7 @@ import { ALL_KINDS, CRASHES, sweepPairs, sweepSingles } from './sweep.ts';
 import type { World } from './world.ts';
 
 const SLOW_MS = 25_000;
-const PATIENCE = { timeout: 120_000 };
+const PATIENCE = { timeout: 600_000 };
 const FOREIGN = 'example.com/other';
 
 /** A resource that somebody else owns: refused, then released by a person, and kept. */

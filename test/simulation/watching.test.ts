@@ -10,7 +10,7 @@ import { hasOurEntry } from './installation.ts';
 import { drawnFaults, WATCH_FAULTS, type WatchFault } from './watch-faults.ts';
 import type { World } from './world.ts';
 
-const PATIENCE = { timeout: 120_000 };
+const PATIENCE = { timeout: 480_000 };
 
 /** One deletion under these options, to its end; what is wrong with it, replayable. */
 async function brokenOf(options: DeletionOptions): Promise<readonly string[]> {

@@ -47,7 +47,7 @@ describe('data whose reader has gone', () => {
   });
 });
 
-it('a process whose readers have gone ends with the exit code of its command', { timeout: 60_000 }, async () => {
+it('a process whose readers have gone ends with the exit code of its command', { timeout: 480_000 }, async () => {
   const child = spawn(process.execPath, ['bridge/cli/main.ts', 'nonsense']);
   child.stdout.destroy();
   child.stderr.destroy();
