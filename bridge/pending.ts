@@ -69,6 +69,10 @@ export interface Pending {
   recalled: boolean;
   /** When the record was last written, in ms since the epoch. */
   recordedAt: number | undefined;
+  /** The record as this process wrote it last. */
+  recordedText: string | undefined;
+  /** How often somebody else had written over it since. */
+  overwritten: number;
   /** Reasons that were told by an Event, and when (monotonic ms). */
   readonly told: Map<string, number>;
   /** Words of a person that this process has told of. */
@@ -136,6 +140,8 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
     owesRefusal: false,
     recalled: false,
     recordedAt: undefined,
+    recordedText: undefined,
+    overwritten: 0,
     told: new Map(),
     heard: new Set(),
     said: undefined,

@@ -64,12 +64,19 @@ export function readRecord(
   return record?.ruleUid === rule.uid ? record : undefined;
 }
 
+/** What was read last of a sight of an object: one look asks for it several times. */
+const lastRead = new WeakMap<ObjectMeta, { readonly text: string; readonly record: Record | undefined }>();
+
 /** The record an object carries for a rule of that name, whichever it was; of this very object it is. */
 export function readRecordOfAnyRule(meta: ObjectMeta, rule: string): Record | undefined {
   const text = meta.annotations?.[recordKey(rule)];
   if (text === undefined) return undefined;
+  const last = lastRead.get(meta);
+  if (last?.text === text) return last.record;
   const parsed = recordSchema.safeParse(parseJson(text));
-  return parsed.success && parsed.data.uid === meta.uid ? parsed.data : undefined;
+  const record = parsed.success && parsed.data.uid === meta.uid ? parsed.data : undefined;
+  lastRead.set(meta, { text, record });
+  return record;
 }
 
 /** Writes a record over exactly what was read there, on exactly the object that was read. */
@@ -91,8 +98,9 @@ export function writeRecord(meta: ObjectMeta, rule: string, record: Record): rea
 /** Whether two records say the same, leaving aside when the next look is due. */
 export function saysTheSame(left: Record | undefined, right: Record): boolean {
   if (left === undefined) return false;
-  const told = ({ next, ...rest }: Record) => JSON.stringify(recordSchema.parse(rest));
-  return told(left) === told(clipped(right));
+  const told = ({ next, ...rest }: Record) => JSON.stringify(rest);
+  // What was read is in the order of the schema already.
+  return told(left) === told(recordSchema.parse(clipped(right)));
 }
 
 function clipped(record: Record): Record {

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod/mini';
 import { kindKey } from './kind-key.ts';
-import type { KubeObject } from './ports.ts';
+import type { KubeObject, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { type Judgement, whyRefused } from './rule-judge.ts';
@@ -66,4 +66,10 @@ export function keepLast(
 function forgetNamesake(book: RuleBook, { metadata: { name, uid } }: KubeObject): void {
   const known = book.named(name);
   if (known !== undefined && known.uid !== uid) book.delete(name);
+}
+
+/** No new object gets the entry of a rule that is being deleted, whatever else can be found out about it. */
+export function stopTaking(book: RuleBook, { name, uid }: ObjectMeta): void {
+  const rule = book.named(name);
+  if (rule?.uid === uid && rule.isWithdrawn !== true) book.set({ ...rule, isWithdrawn: true });
 }

@@ -11,7 +11,7 @@ import { rulesReached, type Waits, waiterOf, waitsAmong } from './rule-circles.t
 import type { Refusal } from './rule-facts.ts';
 import { faultOfFields } from './rule-fields.ts';
 import type { TeardownRuleSpec } from './rule-schema.ts';
-import { ownershipOf, ruleFromObject } from './rules.ts';
+import { ownershipOf, type ParsedRule, ruleFromObject } from './rules.ts';
 import { type Served, watchedOf } from './served.ts';
 import { bindingOf } from './target.ts';
 import { isRememberable, rulePath, versionOf } from './teardown-rules.ts';
@@ -55,6 +55,8 @@ export interface JudgeOptions {
   readonly cluster: Pick<Cluster, 'get'>;
   readonly served: Served;
   hasHandler(name: string): boolean;
+  /** Reads rules, and may know one from before. */
+  readonly reader?: { read(object: KubeObject): ParsedRule };
 }
 
 /** Judges a rule. Throws ApiError when the API server could not be asked. */
@@ -86,8 +88,8 @@ export function mayHold({ lacking, isBeyond }: Judgement): boolean {
 type Verdict = Partial<Omit<Judgement, 'version'>>;
 
 async function verdictOn(options: JudgeOptions, object: KubeObject): Promise<Verdict> {
-  const { kinds, hasHandler } = options;
-  const parsed = ruleFromObject(object);
+  const { kinds, hasHandler, reader } = options;
+  const parsed = reader?.read(object) ?? ruleFromObject(object);
   if (!parsed.ok) {
     const message = parsed.faults.map((fault) => `${fault.path}: ${fault.message}`).join('; ');
     const named = parsed.faults.find(({ reason }) => reason !== undefined);

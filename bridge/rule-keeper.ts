@@ -13,7 +13,9 @@ import type { Clock, Cluster, Kinds, KubeObject, Lease, ObjectMeta, Random } fro
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { type EnforcingOptions, enforce, policyProbe, REJUDGE_MS } from './rule-enforcing.ts';
+import { stopTaking } from './rule-force.ts';
 import { isPermitted, type Judgement, judgeRule } from './rule-judge.ts';
+import { RuleReader } from './rule-reader.ts';
 import { STATUS_EVERY_MS, type Written } from './rule-status.ts';
 import { RulesSight } from './rules-sight.ts';
 import type { Served } from './served.ts';
@@ -81,6 +83,7 @@ class Keeper implements RuleKeeper {
   readonly #watcher: Watcher;
   readonly #unjudged = new Set<string>();
   readonly #judged = new Map<string, Judged>();
+  readonly #reader = new RuleReader();
   /** Rules that could not be judged when they were tried last. */
   readonly #unanswered = new Map<string, { readonly object: KubeObject; readonly error: unknown }>();
   readonly #withdrawals = new Map<string, Withdrawal>();
@@ -203,7 +206,7 @@ class Keeper implements RuleKeeper {
     const last = this.#judged.get(name);
     const isFresh = last !== undefined && last.version === version && clock.monotonic() - last.at < REJUDGE_MS;
     if (isFresh) return last.judgement;
-    const judgement = await judgeRule(this.#options, object).catch((error: unknown) => {
+    const judgement = await judgeRule({ ...this.#options, reader: this.#reader }, object).catch((error: unknown) => {
       this.#unanswered.set(name, { object, error });
       throw error;
     });
@@ -221,6 +224,7 @@ class Keeper implements RuleKeeper {
     const { written, marked } = this.#own;
     for (const kept of [this.#withdrawals, this.#judged, this.#unanswered, this.#told, written, marked])
       kept.delete(name);
+    this.#reader.forget(name);
     this.#options.births.forget(name);
     this.#options.book.delete(name);
   }
@@ -241,10 +245,4 @@ class Keeper implements RuleKeeper {
       log.warn({ rule: name, err: explain(failure) }, 'saying that a rule cannot be judged: failed');
     }
   }
-}
-
-/** No new object gets the entry of a rule that is being deleted, whatever else can be found out about it. */
-function stopTaking(book: RuleBook, { name, uid }: ObjectMeta): void {
-  const rule = book.named(name);
-  if (rule?.uid === uid && rule.isWithdrawn !== true) book.set({ ...rule, isWithdrawn: true });
 }

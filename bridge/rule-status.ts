@@ -83,7 +83,7 @@ export async function updateStatus(
     conditions: merged(before.conditions ?? [], conditions, { object, now: clock.now() }),
     ...countsOf(pendings().filter((pending) => isUnder(pending, name, match))),
   };
-  if (JSON.stringify(sorted(before)) === JSON.stringify(sorted(after))) return undefined;
+  if (saysTheSame(before, after)) return undefined;
   const now = clock.monotonic();
   const last = written.get(name);
   const verdict = verdictOf(object, conditions);
@@ -155,14 +155,17 @@ function countsOf(pendings: readonly Pending[]) {
   };
 }
 
-/** Key order is the server's, not ours. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, member]) => member !== undefined)
-      .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([key, member]) => [key, sorted(member)]),
+/** Whether two statuses are one: key order is the server's, and what is undefined is not written. */
+function saysTheSame(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left) || Array.isArray(right)) {
+    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((member, index) => saysTheSame(member, right[index]));
+  }
+  const [mine, theirs]: [object, object] = [left, right];
+  return (
+    Object.keys(mine).every((key) => saysTheSame(Reflect.get(mine, key), Reflect.get(theirs, key))) &&
+    Object.keys(theirs).every((key) => Object.hasOwn(mine, key) || Reflect.get(theirs, key) === undefined)
   );
 }

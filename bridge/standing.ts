@@ -9,7 +9,7 @@ import type { Decision } from './decide.ts';
 import { heldNote } from './event-note.ts';
 import { advance, beganAt, type Pending, type Standing } from './pending.ts';
 import type { ObjectMeta } from './ports.ts';
-import { type Record, readRecordOfAnyRule, saysTheSame, writeRecord } from './record.ts';
+import { type Record, readRecordOfAnyRule, recordKey, saysTheSame, writeRecord } from './record.ts';
 import { nameOf, pathOf, type Run, type Step } from './run.ts';
 import { isTooSlow } from './slowness.ts';
 import { trimmed } from './wire.ts';
@@ -17,6 +17,8 @@ import { unreadWords, wordsSaid } from './words.ts';
 
 const QUIET_MS = 30_000;
 const RECORD_EVERY_MS = 60_000;
+/** Where two bridges write over each other's records, each waits twice as long every time, up to so many times. */
+const OVERWRITTEN_MAX = 4;
 const TELL_EVERY_MS = 60 * 60_000;
 /** In the minute after a person's word somebody is looking: what comes of it is written sooner. */
 const RECORD_AFTER_WORD_MS = 2_000;
@@ -32,6 +34,7 @@ export async function stand(run: Run, decision: Standstill): Promise<Step> {
   const isNews = pending.standing?.reason !== standing.reason || pending.standing.phase !== standing.phase;
   pending.standing = standing;
   if (isNews && standing.phase === 'Held') tellHeld(run, standing);
+  noteOverwriting(pending);
   const isOwed = pending.owesRecord || (run.hasResults && pending.gones.length > 0);
   const written = readRecordOfAnyRule(pending.meta, pending.rule);
   // Once it is on the object, how it goes on changing can wait for its minute.
@@ -72,6 +75,7 @@ export async function record(run: Run, standing: Standing, next?: number): Promi
   }
   advance(pending, trimmed(outcome.meta));
   pending.recordedAt = reach.clock.now();
+  pending.recordedText = pending.meta.annotations?.[recordKey(pending.rule)];
   pending.owesRecord = false;
   pending.owesRefusal = false;
 }
@@ -146,6 +150,15 @@ function isNewlySaid(pending: Pending, now: number): boolean {
   return text !== '' && now - (pending.said?.at ?? now) < LISTENING_MS;
 }
 
+/** Two bridges that both believe to lead know of different answers: neither is to write over the other every minute. */
+function noteOverwriting(pending: Pending): void {
+  const { recordedText, meta, rule, overwritten } = pending;
+  const text = meta.annotations?.[recordKey(rule)];
+  if (recordedText === undefined || text === undefined || text === recordedText) return;
+  pending.recordedText = undefined;
+  pending.overwritten = Math.min(overwritten + 1, OVERWRITTEN_MAX);
+}
+
 /** Held: at once. Otherwise after half a minute. Never sooner than a minute after the last one, or two seconds where a person spoke. */
 function recordDueAt(
   pending: Pending,
@@ -153,7 +166,7 @@ function recordDueAt(
   now: number,
 ): number {
   const earliest = phase === 'Held' ? 0 : beganAt(pending) + QUIET_MS;
-  const every = isListening ? RECORD_AFTER_WORD_MS : RECORD_EVERY_MS;
+  const every = isListening ? RECORD_AFTER_WORD_MS : RECORD_EVERY_MS * 2 ** pending.overwritten;
   // A clock that was set back must not hold the next record off.
   return Math.max(earliest, Math.min(pending.recordedAt ?? 0, now) + every);
 }

@@ -39,10 +39,7 @@ const statusSchema = z.looseObject({
   observedGeneration: z.optional(z.number()),
   namespaces: z.optional(z.array(z.string())),
 });
-const ruleObject = z.looseObject({
-  metadata: z.looseObject({ generation: z.optional(z.number()) }),
-  status: z.optional(statusSchema),
-});
+const generation = z.number();
 
 const matchOnly = z.looseObject({
   spec: z.looseObject({ match: z.object({ group: z.string(), version: z.string(), resource: z.string() }) }),
@@ -58,7 +55,8 @@ export function rulePath(name: string): ObjectPath {
 
 /** The generation of a rule's spec. */
 export function generationOf(object: KubeObject): number {
-  return ruleObject.parse(object).metadata.generation ?? 0;
+  const written: unknown = Reflect.get(object.metadata, 'generation');
+  return written === undefined ? 0 : generation.parse(written);
 }
 
 /** One generation of one very rule. */
@@ -78,7 +76,7 @@ export function matchOf(object: KubeObject): KindRef {
 
 /** The status of a rule as it was written; empty when there is none yet. */
 export function statusOf(object: KubeObject): Readonly<z.output<typeof statusSchema>> {
-  return ruleObject.parse(object).status ?? {};
+  return object.status === undefined ? {} : statusSchema.parse(object.status);
 }
 
 /** Puts the withdrawal finalizer on a live rule and sets or takes off its label; undefined when all is as wanted. */

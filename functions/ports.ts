@@ -74,6 +74,9 @@ export function pause(clock: Clock, delay: number, signal?: AbortSignal): Promis
   });
 }
 
+/** Why the signal of work that is over aborts; made once, since each one made would carry a stack. */
+const OVER = new DOMException('The work is over.', 'AbortError');
+
 /**
  * Waits for work, until `until` (ms since the epoch) at the latest; the signal that the work is given aborts then.
  * Work that goes on all the same is not waited for. Rejects only as the work does, while it is waited for.
@@ -91,6 +94,6 @@ export async function beforeTime(
     await Promise.race([work(signal), late]);
   } finally {
     cancel();
-    controller.abort();
+    controller.abort(OVER);
   }
 }

@@ -20,6 +20,8 @@ import type { Clock, Log, Random } from './ports.ts';
 const PATIENCE_MS = 20_000;
 /** A run that made progress and ran out of time goes on at once. */
 const GO_ON_SECONDS = 1;
+/** Why the signal of a run that has ended aborts; made once, since making one costs more than the rest of a short run. */
+const ENDED = new DOMException('The run has ended.', 'AbortError');
 
 /** One run. */
 export interface RunInput {
@@ -72,7 +74,7 @@ export async function runTeardown(input: RunInput): Promise<Outcome> {
   } catch (error) {
     return fromThrown(input, error, state.progress);
   } finally {
-    controller.abort();
+    controller.abort(ENDED);
     for (const cancel of cancels) cancel();
   }
 }

@@ -26,17 +26,21 @@ const targetSchema = z.strictObject({
   account: accountSchema,
 });
 
-/** How the handler is. `restsMs`: how long it is busy with something else between its proof and its step. */
+/**
+ * How the handler is. `restsMs`: how long it is busy with something else between its proof and its step; `lookAgainSeconds`:
+ * after how long it looks again at what is being deleted.
+ */
 export interface HandlerOptions {
   readonly name?: string;
   readonly restsMs?: number;
+  readonly lookAgainSeconds?: number;
 }
 
 /** Makes the handler of one function process. */
 export function createHandler(
   cloud: Cloud,
   process: SimulatedProcess,
-  { name = HANDLER, restsMs = 0 }: HandlerOptions = {},
+  { name = HANDLER, restsMs = 0, lookAgainSeconds = LOOK_AGAIN_SECONDS }: HandlerOptions = {},
 ): Handler {
   const call = <T>(point: string, effect: () => T) =>
     process.call({
@@ -85,7 +89,7 @@ export function createHandler(
       progress('the deletion has begun');
       const last = await look();
       if (last.means === 'gone') return gone('deleted');
-      return pending({ reason: 'Deleting', message: 'it is still there', retryAt: inSeconds(LOOK_AGAIN_SECONDS) });
+      return pending({ reason: 'Deleting', message: 'it is still there', retryAt: inSeconds(lookAgainSeconds) });
     },
   });
 }

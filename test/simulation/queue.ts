@@ -44,6 +44,8 @@ export class SimulatedQueue {
   readonly url: string;
   readonly settings: QueueSettings;
   deadLetters: StoredMessage[] = [];
+  /** How many messages came twice by chance. */
+  copied = 0;
   readonly #time: VirtualTime;
   readonly #random: () => number;
   readonly #waiting = new Set<() => void>();
@@ -134,6 +136,7 @@ export class SimulatedQueue {
       entry.receipt = `${entry.message.messageId}#${entry.receiveCount}.${this.#time.now()}`;
       this.#byReceipt.set(entry.receipt, entry);
       const isCopied = !this.#isCalm && this.#random() < this.settings.copies;
+      if (isCopied) this.copied += 1;
       this.#hide(entry, isCopied ? this.#random() * this.settings.visibilityMs : this.settings.visibilityMs);
       return { ...entry.message, receiptHandle: entry.receipt, receiveCount: entry.receiveCount };
     });

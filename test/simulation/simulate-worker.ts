@@ -5,6 +5,9 @@
 import { parentPort } from 'node:worker_threads';
 import { runWorld, type WorldOrder } from './fleet/batch.ts';
 
+// Expected errors are values of the models here, thousands a second; a stack of each would cost more than the call that fails.
+Error.stackTraceLimit = 0;
+
 parentPort?.on('message', (order: WorldOrder) => {
   void runWorld(order).then((report) => parentPort?.postMessage(report));
 });

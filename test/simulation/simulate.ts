@@ -4,15 +4,16 @@
  * exit status is 1 when any promise was broken. Started by infra/boot.mjs.
  */
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Worker } from 'node:worker_threads';
-import { type WorldOrder, type WorldReport, worldsOf } from './fleet/batch.ts';
+import { runWorld, type WorldReport } from './fleet/batch.ts';
 import { drawPlan } from './fleet/draw.ts';
 import { shrink } from './fleet/shrink.ts';
+import { Tally } from './fleet/tally.ts';
+import { runInThreads } from './threads.ts';
 
 const DEFAULTS = { seed: '1', deletions: '10000' } as const;
 const SHOWN_MAX = 3;
+const PROGRESS_EVERY_MS = 5_000;
 
 interface Asked {
   readonly seed: number;
@@ -27,7 +28,7 @@ function asked(): Asked {
     options: {
       seed: { type: 'string', default: DEFAULTS.seed },
       deletions: { type: 'string', default: DEFAULTS.deletions },
-      workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
+      workers: { type: 'string', default: String(availableParallelism()) },
       json: { type: 'boolean', default: false },
       world: { type: 'boolean', default: false },
     },
@@ -39,29 +40,6 @@ function asked(): Asked {
   };
   const { json, world } = values;
   return { seed: number('seed'), deletions: number('deletions'), workers: number('workers'), json, world };
-}
-
-/** Hands the worlds to the threads, each the next one when it is done. */
-async function runAll(orders: readonly WorldOrder[], workers: number): Promise<readonly WorldReport[]> {
-  const waiting = [...orders];
-  const reports: WorldReport[] = [];
-  const thread = () =>
-    new Promise<void>((resolve, reject) => {
-      const worker = new Worker(join(import.meta.dirname, 'simulate-worker.ts'));
-      const next = () => {
-        const order = waiting.shift();
-        if (order !== undefined) worker.postMessage(order);
-        else void worker.terminate().then(() => resolve());
-      };
-      worker.on('error', reject);
-      worker.on('message', (report: WorldReport) => {
-        reports.push(report);
-        next();
-      });
-      next();
-    });
-  await Promise.all(Array.from({ length: Math.min(workers, orders.length) }, thread));
-  return reports.sort((one, other) => one.seed - other.seed);
 }
 
 /** One number for the whole run: it is the same when every world was the same. */
@@ -89,23 +67,52 @@ async function explain({ seed, deletions, broken }: WorldReport): Promise<string
   ].join('\n');
 }
 
+/** A line now and then of how far it is. */
+function progressOf(deletions: number): (report: WorldReport) => void {
+  const began = Date.now();
+  let [said, deleted, worlds, failing] = [began, 0, 0, 0];
+  return (report) => {
+    deleted += report.deleted;
+    worlds += 1;
+    failing += report.broken.length > 0 ? 1 : 0;
+    const now = Date.now();
+    if (now - said < PROGRESS_EVERY_MS) return;
+    said = now;
+    const seconds = Math.round((now - began) / 1000);
+    process.stderr.write(`${deleted} of ${deletions} deletions, ${worlds} worlds, ${failing} failing, ${seconds} s\n`);
+  };
+}
+
+function tableOf(rows: readonly (readonly [string, string | number])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
+}
+
 const { seed, deletions, workers, json, world } = asked();
 const began = process.hrtime.bigint();
-const reports = await runAll(world ? [{ seed, deletions }] : worldsOf(seed, deletions), workers);
+const onWorld = progressOf(deletions);
+const reports = world
+  ? [await runWorld({ seed, deletions })]
+  : await runInThreads({ seed, deletions, workers, onWorld });
 const seconds = Number(process.hrtime.bigint() - began) / 1e9;
 const { user, system } = process.cpuUsage();
-const deleted = reports.reduce((sum, report) => sum + report.deleted, 0);
+const cpuSeconds = (user + system) / 1e6;
+const sum = (of: (report: WorldReport) => number) => reports.reduce((total, report) => total + of(report), 0);
+const deleted = sum((report) => report.deleted);
 const failing = reports.filter(({ broken }) => broken.length > 0);
+const faults = new Tally();
+for (const report of reports) faults.add(report.faults);
 const figures = {
   ...{ seed, worlds: reports.length, deletions: deleted, failing: failing.length, hash: hashOf(reports) },
-  ...{ seconds: Math.round(seconds), cpuSeconds: Math.round((user + system) / 1e6) },
-  virtualDays: Math.round(reports.reduce((sum, report) => sum + report.virtualMs, 0) / 86_400_000),
+  ...{ seconds: Math.round(seconds), cpuSeconds: Math.round(cpuSeconds) },
+  cpuSecondsPerThousand: Number(((1000 * cpuSeconds) / deleted).toFixed(2)),
+  virtualDays: Number((sum(({ virtualMs }) => virtualMs) / 86_400_000).toFixed(1)),
+  steps: sum(({ steps }) => steps),
 };
 if (json) {
-  process.stdout.write(`${JSON.stringify({ ...figures, broken: failing })}\n`);
+  process.stdout.write(`${JSON.stringify({ ...figures, faults: faults.byName, broken: failing })}\n`);
 } else {
-  const said = Object.entries(figures).map(([name, value]) => `${name} ${value}`);
-  process.stdout.write(`${said.join(', ')}\n`);
+  process.stdout.write(tableOf([...Object.entries(figures), ...Object.entries(faults.byName)]));
   for (const report of failing.slice(0, SHOWN_MAX)) process.stdout.write(`\n${await explain(report)}\n`);
 }
 process.exitCode = failing.length > 0 ? 1 : 0;

@@ -6,7 +6,7 @@ import { seededRandom } from '../clock.ts';
 import { ALL_KINDS } from '../sweep.ts';
 import { Dice } from './dice.ts';
 import { drawObject } from './draw-objects.ts';
-import { type Act, type FleetPlan, HAPPENINGS, type RulePlan, type Weather } from './plan.ts';
+import { type Act, type FleetPlan, HAPPENINGS, type Happening, type RulePlan, type Weather } from './plan.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -14,6 +14,12 @@ const MINUTE = 60 * SECOND;
 /** One in so many worlds has no faults at all: there the price of a deletion is looked at. */
 const FAIR_EVERY = 8;
 const STATUSES = [409, 422, 429, 500, 503];
+/** Objects for which a budget is drawn, and acts; larger worlds have so many times more of both. */
+const BRAKED = 40;
+const ACTED = 400;
+/** In a large world somebody always holds up an end, and then nothing is created any more: there they come when most has been. */
+const ENDINGS: ReadonlySet<Happening> = new Set<Happening>(['endNamespace', 'endKind', 'withdrawRule']);
+const LATE = 0.6;
 
 /** Draws a world with so many objects. */
 export function drawPlan(seed: number, deletions: number): FleetPlan {
@@ -21,8 +27,8 @@ export function drawPlan(seed: number, deletions: number): FleetPlan {
   const isFair = dice.below(FAIR_EVERY) === 0;
   const activeMs = dice.pick(20, 40, 90) * MINUTE;
   const weather = isFair ? fairWeather(dice, activeMs) : drawWeather(dice, activeMs);
-  const rules = drawRules(dice);
-  const acts = isFair ? [] : drawActs(dice, activeMs);
+  const rules = drawRules(dice, deletions);
+  const acts = isFair ? [] : drawActs(dice, { activeMs, deletions });
   // Two that both lead know less of each other than they think: words are for those who are elected.
   const hasWords = !isFair && weather.leaders !== 'two';
   const objects = Array.from({ length: deletions }, (_, index) =>
@@ -68,7 +74,8 @@ function drawWeather(dice: Dice, activeMs: number): Weather {
   };
 }
 
-function drawRules(dice: Dice): readonly RulePlan[] {
+function drawRules(dice: Dice, deletions: number): readonly RulePlan[] {
+  const braked = Math.max(1, Math.floor(deletions / BRAKED));
   const term = () => dice.pick('30m', '1h');
   const choices = () => ({
     term: term(),
@@ -90,20 +97,32 @@ function drawRules(dice: Dice): readonly RulePlan[] {
     },
     {
       ...{ name: 'volumes', kind: 'volumes', handler: 'disk', field: 'volume', binding: 'uid' },
-      spec: { ...choices(), budget: { limit: dice.pick(2, 5, 40), window: dice.pick('1m', '10m') } },
+      spec: { ...choices(), budget: { limit: braked * dice.pick(2, 5, 40), window: dice.pick('1m', '10m') } },
     },
     { name: 'lost', kind: 'gadgets', handler: 'machine', field: 'gadget', binding: 'uid', spec: {} },
   ];
   return all.filter(({ name }) => name === 'machines' || dice.chance(0.75));
 }
 
-function drawActs(dice: Dice, activeMs: number): readonly Act[] {
+/** As many for each deletion in a large world as in a small one, and as much shorter: they meet as many deletions. */
+function drawActs(
+  dice: Dice,
+  { activeMs, deletions }: { readonly activeMs: number; readonly deletions: number },
+): readonly Act[] {
   const happenings = HAPPENINGS.filter(() => dice.chance(0.35));
   if (happenings.length === 0) return [];
-  return Array.from({ length: dice.below(12) }, () => ({
-    at: dice.below(activeMs),
-    happening: happenings[dice.below(happenings.length)] ?? 'compact',
-    forMs: dice.pick(10 * SECOND, 2 * MINUTE, 12 * MINUTE),
-    chance: dice.roll(),
-  })).sort((one, other) => one.at - other.at);
+  const acted = Math.max(1, deletions / ACTED);
+  const drawn = (): Act => {
+    const at = dice.below(activeMs);
+    const happening = happenings[dice.below(happenings.length)] ?? 'compact';
+    const forMs = dice.pick(10 * SECOND, 2 * MINUTE, 12 * MINUTE) / acted;
+    const isLate = acted > 1 && ENDINGS.has(happening);
+    return {
+      at: isLate ? LATE * activeMs + (1 - LATE) * at : at,
+      happening,
+      forMs: Math.max(10 * SECOND, forMs),
+      chance: dice.roll(),
+    };
+  };
+  return Array.from({ length: Math.round(dice.below(12) * acted) }, drawn).sort((one, other) => one.at - other.at);
 }

@@ -24,6 +24,8 @@ import type { FleetProduct } from './fleet-bridges.ts';
 
 const BATCH = 5;
 const CONCURRENCY = 6;
+/** The slowest deletions of a world take three minutes. */
+const LOOK_AGAIN_SECONDS = 60;
 
 const configOf = (handler: string) =>
   readConfig(
@@ -151,7 +153,7 @@ export class FleetFunctions {
     const process = new SimulatedProcess(surroundings, { role: 'function', name, sender, skew });
     const dispatch = (product.createDispatch ?? createDispatch)({
       ...{
-        handler: createHandler(cloud, process, { name: handler }),
+        handler: createHandler(cloud, process, { name: handler, lookAgainSeconds: LOOK_AGAIN_SECONDS }),
         config: this.#config,
         clock: process.clock(),
         log: silent,

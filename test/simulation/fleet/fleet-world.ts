@@ -4,6 +4,7 @@
  */
 
 import { ApiServer } from '../api-server.ts';
+import { nameOf } from '../call-faults.ts';
 import { seededRandom, VirtualTime } from '../clock.ts';
 import { Cloud } from '../cloud.ts';
 import { FUNCTION_TIMEOUT_MS, RESULTS_URL } from '../function-host.ts';
@@ -17,6 +18,7 @@ import { watchMessages } from './ledger-messages.ts';
 import { watchWrites } from './ledger-writes.ts';
 import type { FleetPlan } from './plan.ts';
 import { Site } from './site.ts';
+import { Tally } from './tally.ts';
 import { Trace } from './trace.ts';
 
 /** The handlers of every world, and the queues that feed them. */
@@ -41,6 +43,7 @@ export class FleetWorld implements Surroundings {
   readonly bridges: FleetBridges;
   readonly functions: readonly FleetFunctions[];
   readonly trace: Trace;
+  readonly faults = new Tally();
   readonly plan: FleetPlan;
   readonly #chance: () => number;
   /** Bridges that stand still at their next call. */
@@ -70,7 +73,8 @@ export class FleetWorld implements Surroundings {
     });
     watchWrites(this.ledger);
     watchMessages(this.ledger);
-    const isRefused = () => !this.#isCalm && this.#chance() < weather.refusedShare;
+    const isRefused = () =>
+      !this.#isCalm && this.#chance() < weather.refusedShare && this.faults.count('queue refused');
     const common = { surroundings: this, queues, product, isRefused };
     this.functions = Object.entries(HANDLERS).map(([handler, url]) => {
       const requests = queues.get(url) ?? this.results;
@@ -80,7 +84,11 @@ export class FleetWorld implements Surroundings {
     this.bridges = new FleetBridges({
       ...{ ...common, server, site: this.site, handlers: HANDLERS, weather },
       isCalm: () => this.#isCalm,
-      watchFaults: () => (this.#isCalm ? undefined : struck()),
+      watchFaults: () => {
+        const fault = this.#isCalm ? undefined : struck();
+        if (fault !== undefined) this.faults.count(`watch ${fault.kind}`);
+        return fault;
+      },
       onEvent: () => {
         this.#events += 1;
       },
@@ -132,6 +140,7 @@ export class FleetWorld implements Surroundings {
     const fault = this.#isCalm ? undefined : this.#draw(process);
     const { name } = process.identity;
     this.trace.line(this.time.now(), name, fault === undefined ? point : `${point} <- ${fault.kind} ${fault.side}`);
+    if (fault !== undefined) this.faults.count(`call ${nameOf(fault)}`);
     this.#countCall(point);
     const isAct = point.startsWith('patch') || point === 'send requests';
     if (isAct && this.bridges.isStranger(process))
@@ -178,7 +187,9 @@ export class FleetWorld implements Surroundings {
   #queue(url: string, visibilityMs: number): SimulatedQueue {
     const { queue, lostShare } = this.plan.weather;
     const made = new SimulatedQueue(this, url, { visibilityMs, maxReceiveCount: 1_000, ...queue });
-    if (lostShare > 0) made.keepOnly(() => this.#isCalm || this.#chance() >= lostShare);
+    if (lostShare > 0) {
+      made.keepOnly(() => this.#isCalm || this.#chance() >= lostShare || !this.faults.count('queue lost'));
+    }
     return made;
   }
 }

@@ -31,6 +31,10 @@ export interface FleetOutcome {
   /** Port calls and writes, and what they come to. */
   readonly hash: string;
   readonly virtualMs: number;
+  /** Tasks that were run. */
+  readonly steps: number;
+  /** What went wrong, and how often. */
+  readonly faults: Readonly<Record<string, number>>;
   readonly lines: readonly string[];
 }
 
@@ -42,6 +46,8 @@ export async function runFleet(
   const world = new FleetWorld(plan, product, new Trace(about));
   const { ledger, site, bridges, functions, time } = world;
   const began = time.now();
+  for (const { happening } of plan.acts) world.faults.count(`act ${happening}`);
+  for (const { doing } of plan.objects.flatMap(({ doings }) => doings)) world.faults.count(`person ${doing}`);
   const acts: WorldActs = { ledger, site, bridges, functions, stall: () => world.stall() };
   for (const rule of plan.rules) site.createRule(rule);
   bridges.start();
@@ -51,11 +57,15 @@ export async function runFleet(
   await world.run(plan.weather.calmAt);
   await endWell(world, acts);
   bridges.end();
+  const copied = [...world.requests, world.results].reduce((sum, queue) => sum + queue.copied, 0);
+  if (copied > 0) world.faults.count('queue copy', copied);
   return {
     broken: ledger.broken,
     deletions: ledger.deletions,
     hash: world.trace.hash,
     virtualMs: time.now() - began,
+    steps: time.steps,
+    faults: world.faults.byName,
     lines: world.trace.lines,
   };
 }

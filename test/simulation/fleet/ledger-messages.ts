@@ -32,14 +32,18 @@ export function watchMessages(ledger: Ledger): void {
 const isOf = ({ sender }: StoredMessage, role: string) => sender.startsWith(`${role}:`);
 
 /** What our own sides send is a request; what strangers send never gets here. */
-function requestIn(body: string): Request {
-  return JSON.parse(body);
+function requestIn(ledger: Ledger, body: string): Request {
+  const known = ledger.requests.get(body);
+  if (known !== undefined) return known;
+  const request: Request = JSON.parse(body);
+  ledger.requests.set(body, request);
+  return request;
 }
 
 function onRequest(ledger: Ledger, message: StoredMessage): void {
   if (!isOf(message, BRIDGE_ROLE)) return;
   const { sender, body } = message;
-  const { id, data } = requestIn(body);
+  const { id, data } = requestIn(ledger, body);
   const { uid } = data.object;
   const same = ledger.bodies.get(id);
   if (same !== undefined && same !== body) ledger.note('P6', uid, `${sender} sent ${id} with other bytes than before`);
@@ -84,7 +88,7 @@ function onResult(ledger: Ledger, message: StoredMessage): void {
   if (result.outcome !== 'pending' || result.reason === EXPIRED) ledger.answered.add(requestId);
   const request = ledger.bodies.get(requestId);
   if (result.outcome !== 'gone' || request === undefined) return;
-  const name = String(requestIn(request).data.target.name);
+  const name = String(requestIn(ledger, request).data.target.name);
   const gones = ledger.hold(object.uid, rule.name)?.gones;
   gones?.set(name, Math.max(gones.get(name) ?? 0, Date.parse(expires)));
 }
@@ -95,7 +99,7 @@ function onRequestDone(ledger: Ledger, message: StoredMessage, by: string): void
     ledger.note('P2', '', `${by} deleted a request that a stranger sent`);
     return;
   }
-  const { id, data } = requestIn(message.body);
+  const { id, data } = requestIn(ledger, message.body);
   if (!ledger.answered.has(id))
     ledger.note('P5', data.object.uid, `${by} deleted ${id} without an answer that ends it`);
 }
@@ -123,7 +127,7 @@ function onDelete(ledger: Ledger, { resource, by }: CloudDeletion): void {
   // What people and others take down themselves is theirs.
   if (batch === undefined) return;
   const { name, owner, tags } = resource;
-  const ours = batch.filter((message) => isOf(message, BRIDGE_ROLE)).map(({ body }) => requestIn(body).data);
+  const ours = batch.filter((message) => isOf(message, BRIDGE_ROLE)).map(({ body }) => requestIn(ledger, body).data);
   const meant = ours.filter(({ target }) => target.name === name);
   if (tags.has(KEEP_TAG)) ledger.note('P2', owner, `${by} deletes ${name}, which is to be kept`);
   if (meant.length === 0) ledger.note('P2', owner, `${by} deletes ${name}, for which nobody of ours has asked`);

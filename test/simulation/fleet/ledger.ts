@@ -4,6 +4,7 @@
  * fleet-world.ts. What is asked of writes stands in ledger-writes.ts, of messages and deletions in ledger-messages.ts, of a
  * world that has settled in ledger-end.ts. A broken promise is noted, never thrown.
  */
+import type { Request } from '../../../bridge/contract.ts';
 import type { KubeObject } from '../../../bridge/ports.ts';
 import { ENTRY_PREFIX } from '../../../bridge/rule-facts.ts';
 import type { ApiServer } from '../api-server.ts';
@@ -75,12 +76,16 @@ export class Ledger {
   readonly rules = new Map<string, RuleNow>();
   /** Bodies by the id of their request. */
   readonly bodies = new Map<string, string>();
+  /** Requests by their bodies, each read once. */
+  readonly requests = new Map<string, Request>();
   /** By rule, when deletions were first asked for. */
   readonly firsts = new Map<string, number[]>();
   /** Requests that were answered for good, by id. */
   readonly answered = new Set<string>();
   /** Messages that nobody of ours has sent, by id. */
   readonly forged = new Set<string>();
+  /** Resources that targets were moved to. */
+  readonly moved = new Set<string>();
   /** Objects that were deleted. */
   deletions = 0;
 

@@ -16,16 +16,31 @@ export interface ObjectActs {
   readonly site: Site;
 }
 
-/** Puts the whole life of an object on the clock. */
+/** Whoever cannot create an object tries again this often. */
+const TRY_AGAIN_MS = 20_000;
+
+/** Puts the whole life of an object on the clock. Where nothing can be created its owner tries again, and all of it is later. */
 export function scheduleObject(acts: ObjectActs, plan: ObjectPlan): void {
+  const { time, plan: world } = acts.ledger.world;
+  const begin = (late: number) => {
+    if (createObject(acts, plan)) live(acts, plan);
+    else if (plan.deletedAt + late + TRY_AGAIN_MS < world.weather.calmAt) {
+      time.after(TRY_AGAIN_MS, () => begin(late + TRY_AGAIN_MS));
+    }
+  };
+  time.after(plan.createdAt, () => begin(0));
+}
+
+/** What becomes of an object that has just been created. */
+function live(acts: ObjectActs, plan: ObjectPlan): void {
   const { time, server } = acts.ledger.world;
   const path = pathOf(plan);
-  time.after(plan.createdAt, () => createObject(acts, plan));
-  time.after(plan.deletedAt, () => server.delete(path, 'owner'));
+  const at = (planned: number, task: () => void) => time.after(planned - plan.createdAt, task);
+  at(plan.deletedAt, () => server.delete(path, 'owner'));
   if (plan.foreign !== undefined) {
-    time.after(plan.foreign.offAt, () => edit(acts, path, 'other controller', (object) => without(object, FOREIGN)));
+    at(plan.foreign.offAt, () => edit(acts, path, 'other controller', (object) => without(object, FOREIGN)));
   }
-  for (const { at, doing, rule } of plan.doings) time.after(at, () => act(acts, { plan, doing, rule }));
+  for (const { at: when, doing, rule } of plan.doings) at(when, () => act(acts, { plan, doing, rule }));
 }
 
 /** The path of an object. */
@@ -34,8 +49,8 @@ export function pathOf(plan: ObjectPlan): ObjectPath {
   return { ...FLEET_KINDS[kind], ...(namespace === undefined ? {} : { namespace }), name: nameOf(plan) };
 }
 
-/** Creates an object and what it stands for, unless nothing can be created where it would be. */
-export function createObject({ ledger, site }: ObjectActs, plan: ObjectPlan): void {
+/** Creates an object and what it stands for. False: nothing can be created where it would be. */
+export function createObject({ ledger, site }: ObjectActs, plan: ObjectPlan): boolean {
   const { kind, labels, things, isRetained } = plan;
   const named = things.filter(({ isNamed }) => isNamed);
   const status = Object.fromEntries(named.map(({ rule }) => [fieldOf(ledger, rule), thingOf(ledger, plan, rule)]));
@@ -47,8 +62,9 @@ export function createObject({ ledger, site }: ObjectActs, plan: ObjectPlan): vo
     },
     'owner',
   );
-  if (object === undefined) return;
+  if (object === undefined) return false;
   for (const thing of named.filter(({ isThere }) => isThere)) createThing(ledger, { plan, thing, object });
+  return true;
 }
 
 function createThing(
@@ -143,9 +159,10 @@ function retarget({ acts, plan, doing, rule, path, uid }: Done): void {
   const name = doing === 'clear' ? undefined : `${thingOf(ledger, plan, rule)}-b`;
   const hold = ledger.hold(uid, rule);
   if (hold !== undefined) hold.isMoved = true;
-  // What was asked for once is not made again: whether it is gone is true of when the function looked.
-  const isNew = name !== undefined && hold?.requested.has(name) !== true && ledger.world.cloud.find(name) === undefined;
-  if (isNew) {
+  // Made once, and only while we hold the object: whether it is gone is true of when the function looked, and what its owner
+  // makes when the entry is off is nobody's to take down.
+  if (name !== undefined && hold?.off === undefined && !ledger.moved.has(name)) {
+    ledger.moved.add(name);
     const tags = { [OWNER_TAG]: uid, [NAME_TAG]: `${path.namespace}/${path.name}` };
     ledger.world.cloud.create(name, uid, tags, 0);
   }

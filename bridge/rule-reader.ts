@@ -1,0 +1,39 @@
+/*
+ * Reads TeardownRules, each generation once: compiling the expressions of a rule costs more than all the rest of a look at it,
+ * and a rule with pending deletions is looked at every few seconds. Made by rule-keeper.ts, asked by rule-judge.ts.
+ */
+import type { KubeObject } from './ports.ts';
+import { type ParsedRule, ruleFromObject } from './rules.ts';
+import { versionOf } from './teardown-rules.ts';
+
+interface Read {
+  /** What was read: which rule, which generation, and its spec, should that have changed under the same number. */
+  readonly text: string;
+  readonly parsed: ParsedRule;
+}
+
+/** Remembers of each rule what was read last. */
+export class RuleReader {
+  readonly #read = new Map<string, Read>();
+
+  /** A rule as it stands, or its faults. */
+  read(object: KubeObject): ParsedRule {
+    const { name } = object.metadata;
+    const text = `${versionOf(object)} ${JSON.stringify(object.spec)}`;
+    const last = this.#read.get(name);
+    if (last?.text === text) return last.parsed;
+    const parsed = ruleFromObject(object);
+    this.#read.set(name, { text, parsed });
+    return parsed;
+  }
+
+  /** The rule is gone. */
+  forget(name: string): void {
+    this.#read.delete(name);
+  }
+
+  /** How many rules are remembered. */
+  get size(): number {
+    return this.#read.size;
+  }
+}

@@ -1,0 +1,37 @@
+/*
+ * Two bridges that both believe to lead, and know of different answers: neither writes its record over the other's every
+ * minute for as long as that lasts. Through the whole bridge over fakes; the other bridge is an annotation that changes.
+ */
+import { describe, expect, it } from 'vitest';
+import { recordKey } from '../../bridge/record.ts';
+import { RULE } from '../support/bridge-builders.ts';
+import { Scene } from '../support/bridge-scene.ts';
+
+const MINUTE = 60_000;
+const OTHERS = 'said by another bridge';
+
+function writeOver(scene: Scene): void {
+  const record = scene.record();
+  scene.cluster.change('logs', (object) => {
+    const annotations = { [recordKey(RULE)]: JSON.stringify({ ...record, message: OTHERS }) };
+    return { ...object, metadata: { ...object.metadata, annotations } };
+  });
+}
+
+describe('a record that another bridge writes over', () => {
+  it('V3 is written more and more seldom, and is ours again once the other is silent', async () => {
+    const scene = await Scene.start();
+    await scene.deleted();
+    await scene.clock.advance(31_000);
+    let written = scene.cluster.count('patch');
+    for (let minute = 0; minute < 60; minute += 1) {
+      if (scene.record()?.message !== OTHERS) writeOver(scene);
+      await scene.clock.advance(MINUTE);
+    }
+    written = scene.cluster.count('patch') - written;
+    expect(written).toBeGreaterThan(1);
+    expect(written).toBeLessThan(8);
+    await scene.clock.advance(20 * MINUTE);
+    expect(scene.record()?.message).not.toBe(OTHERS);
+  });
+});
