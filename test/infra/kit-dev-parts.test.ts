@@ -1,8 +1,7 @@
 /*
  * The parts of `finalizer-bridge dev` that decide: what a function may reach, which request it gets, what a line of its log
- * tells; and the wall, tried with every way to the network that a handler may take.
+ * tells. The wall around it is tried in kit-dev-wall.slow.test.ts.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +12,6 @@ import { registry } from '../../functions/registry.ts';
 import { reachOf } from '../../infra/kit/dev/reach.ts';
 import { readRequest } from '../../infra/kit/dev/request.ts';
 import { lineOf, outcomeStep, stepOf } from '../../infra/kit/dev/timeline.ts';
-import { root } from '../support/tracked-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kit-dev-parts-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -50,53 +48,6 @@ describe('what a first run may reach', () => {
     expect(reachOf({ realAws: true })).toEqual({ kind: 'real' });
     expect(() => reachOf({ realAws: true, endpoint: 'http://127.0.0.1:1' })).toThrow('do not go together');
     expect(() => reachOf({ endpoint: 'localhost:4566' })).toThrow('is not a URL of http or https');
-  });
-});
-
-describe('the wall', () => {
-  const ways = `
-    import dgram from 'node:dgram'; import http from 'node:http'; import https from 'node:https'; import net from 'node:net'; import tls from 'node:tls';
-    const ended = (emitter) => new Promise((resolve) => emitter.once('error', (e) => resolve(e.code ?? e.message)));
-    const host = process.argv[1];
-    const sent = (way, ...args) => new Promise((resolve) => {
-      const socket = dgram.createSocket('udp4').on('error', () => {});
-      socket[way](...args, host, (e) => resolve(e?.code ?? 'sent'));
-      socket.unref();
-    });
-    console.log(JSON.stringify([
-      await fetch('http://' + host + ':2/').catch((e) => e.cause?.code),
-      await ended(http.get({ host, port: 2 })), await ended(https.get('https://' + host + ':2/')),
-      await ended(net.connect(2, host)), await ended(net.connect({ host, port: 2 })), await ended(tls.connect({ host, port: 2 })),
-      await sent('send', 'x', 2), await sent('send', Buffer.from('x'), 0, 1, 2), await sent('connect', 2),
-      await ended(net.connect('/tmp/no-such-socket')),
-    ]));`;
-  const through = (host: string, hosts = '') => {
-    const args = ['--import', join(root, 'infra/kit/dev/wall.ts'), '--input-type=module', '--eval', ways, host];
-    const { stdout, stderr } = spawnSync(process.execPath, args, {
-      env: { FINALIZER_BRIDGE_DEV_HOSTS: hosts },
-      encoding: 'utf8',
-    });
-    return { codes: z.array(z.string()).parse(JSON.parse(stdout)), told: stderr };
-  };
-  const blocked = 'BlockedByDev';
-
-  it.each(['192.0.2.1', 'example.com', '127.0.0.1.example.com', '169.254.169.254', '2001:db8::1'])(
-    'keeps every way to %s shut, and tells',
-    (host) => {
-      const { codes, told } = through(host.includes(':') ? `[${host}]` : host);
-      expect(codes.filter((code) => code !== blocked)).toEqual([]);
-      expect(told).toContain(`"blocked":"${host.includes(':') ? `[${host}]` : host}"`);
-    },
-  );
-
-  it.each([
-    ['127.0.0.1', ''],
-    ['localhost', ''],
-    ['named.invalid', 'other,named.invalid'],
-  ])('lets a function reach %s, given "%s"', (host, hosts) => {
-    const { codes } = through(host, hosts);
-    expect(codes.slice(0, -1)).not.toContain(blocked);
-    expect(codes.at(-1)).toBe(blocked);
   });
 });
 

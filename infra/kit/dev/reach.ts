@@ -2,6 +2,7 @@
  * What the function of a first run may reach. A command for trying must never delete something by accident, so it is this
  * machine and the endpoint that was named, unless somebody says that real AWS is meant. Called by dev.ts; wall.ts keeps to it.
  */
+import { extname, join } from 'node:path';
 import { KitError } from '../error.ts';
 
 /** Where a function's calls go. */
@@ -16,6 +17,7 @@ export interface ReachAsked {
   readonly realAws?: boolean | undefined;
 }
 
+const WALL = join(import.meta.dirname, `wall${extname(import.meta.filename)}`);
 const AWS = /(^|\.)(amazonaws\.com(\.cn)?|api\.aws|aws\.amazon\.com|amazonwebservices\.com)\.?$/i;
 
 /** Decides. @throws KitError when it is not said, or said twice, or real AWS is named without the word for it. */
@@ -38,4 +40,15 @@ export function reachOf({ endpoint, realAws = false }: ReachAsked): Reach {
     );
   }
   return { kind: 'endpoint', endpoint: endpoint.replace(/\/$/, ''), hosts: [url.hostname] };
+}
+
+/**
+ * Arguments of a Node.js behind the wall. What the wall does not hold is taken by Node's permissions, whichever way is tried:
+ * programs, worker threads and native code. Files are open; so is the network of a Node.js whose permissions know of it.
+ */
+export function withWall(
+  flags: Pick<ReadonlySet<string>, 'has'> = process.allowedNodeEnvironmentFlags,
+): readonly string[] {
+  const network = flags.has('--allow-net') ? ['--allow-net'] : [];
+  return ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', ...network, '--import', WALL];
 }

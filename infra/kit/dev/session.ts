@@ -3,7 +3,6 @@
  * request signed as a bridge's, and the answer from the result queue. Called by dev.ts; the caller is told each step.
  */
 import { readFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { decodeResult, encodeRequest, type Outcome } from '../../../bridge/contract.ts';
@@ -14,7 +13,7 @@ import { LOCAL_REGION } from '../../local/places.ts';
 import { startQueues } from '../../local/queues.ts';
 import { createSystemQueues, type SystemQueues, systemSenders } from '../../local/system-queues.ts';
 import { KitError } from '../error.ts';
-import type { Reach } from './reach.ts';
+import { type Reach, withWall } from './reach.ts';
 import type { DevRequest } from './request.ts';
 import { outcomeStep, type Step, stepOf } from './timeline.ts';
 
@@ -42,7 +41,6 @@ export interface Answered {
 }
 
 const POLL_MS = 50;
-const WALL = join(import.meta.dirname, `wall${extname(import.meta.filename)}`);
 
 /** Runs a request. @throws KitError when no answer comes. */
 export async function runSession(options: SessionOptions): Promise<Answered> {
@@ -113,7 +111,7 @@ function startFunction(options: SessionOptions, { queues, endpoint, keys }: Plac
     accessKeyId: keys?.accessKeyId ?? accessKeyId,
     region: LOCAL_REGION,
     endpoints: { sqs: endpoint, ...(reach.kind === 'endpoint' ? { others: reach.endpoint } : {}) },
-    nodeArgs: reach.kind === 'endpoint' ? ['--import', WALL] : [],
+    nodeArgs: reach.kind === 'endpoint' ? withWall() : [],
     environment: {
       FINALIZER_BRIDGE_CONFIG: JSON.stringify(config),
       AWS_EC2_METADATA_DISABLED: 'true',

@@ -2,9 +2,13 @@
  * The wall around the function of a first run: connections go to this machine and to the hosts of FINALIZER_BRIDGE_DEV_HOSTS, and
  * whatever else is tried fails and is told. Loaded by `node --import` before the function, so that it holds for fetch, http,
  * tls and every client over them, and for datagrams; a handler that ignores the endpoint it was given cannot reach the real thing by it.
+ * Programs and worker threads would stand outside of it: Node's permissions refuse them (`withWall`), and here that is told.
  */
+import childProcess from 'node:child_process';
 import { Socket as DatagramSocket } from 'node:dgram';
+import { syncBuiltinESMExports } from 'node:module';
 import { isIPv4, Socket } from 'node:net';
+import workerThreads from 'node:worker_threads';
 import * as z from 'zod/mini';
 
 /** Names the hosts that the function may reach, by commas. */
@@ -32,9 +36,9 @@ function destinationOf(args: readonly unknown[]): { readonly host: string } | { 
 }
 
 /** Tells what is refused, and returns the error. */
-function refusalOf(place: string): Error {
+function refusalOf(place: string, doing = `reaching ${place}`): Error {
   console.error(JSON.stringify({ time: new Date().toISOString(), blocked: place }));
-  const message = `reaching ${place}: a first run reaches this machine and the named endpoint only`;
+  const message = `${doing}: a first run reaches this machine and the named endpoint only`;
   return Object.assign(new Error(message), { code: 'BlockedByDev' });
 }
 
@@ -69,3 +73,25 @@ for (const way of ['connect', 'send'] as const) {
     },
   });
 }
+
+for (const way of ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execFileSync', 'fork']) {
+  Object.defineProperty(childProcess, way, {
+    configurable: true,
+    writable: true,
+    value(command: unknown): never {
+      const program = `the program ${String(command)}`;
+      throw refusalOf(program, `starting ${program}`);
+    },
+  });
+}
+
+Object.defineProperty(workerThreads, 'Worker', {
+  configurable: true,
+  writable: true,
+  value: class Worker {
+    constructor() {
+      throw refusalOf('a worker thread', 'starting a worker thread');
+    }
+  },
+});
+syncBuiltinESMExports();
