@@ -17,6 +17,11 @@ import type { Figures } from './scenes.ts';
 const PEERS = join(import.meta.dirname, 'peers');
 /** Python, for whoever measures; that of the AWS command line has it in any case. */
 const PYTHON_LEAST = 10;
+/**
+ * rclone deletes versions of one key side by side, of which versitygw refuses one ("Invalid version"): rclone makes further
+ * attempts for what is left, three unless told.
+ */
+const RCLONE_ATTEMPTS = '10';
 
 /** What kind of bucket: versioning never on, or on. */
 export const BUCKET_KINDS = ['plain', 'versioned'] as const;
@@ -62,7 +67,7 @@ export async function prepareEmptying({ say, server, folder, contenders }: Empty
       case 'loop':
         return [process.execPath, own.file, 'loop', bucket, ...(kind === 'versioned' ? ['versions'] : [])];
       case 'rclone':
-        return [rclone, 'purge', `bench:${bucket}`];
+        return [rclone, 'purge', '--retries', RCLONE_ATTEMPTS, `bench:${bucket}`];
       case 'aws-cli':
         return kind === 'plain'
           ? [python, '-m', 'awscli', 's3', 'rb', '--force', `s3://${bucket}`]
