@@ -2,10 +2,11 @@
  * What Lambda calls. Builds configuration, clock, clients and log once per cold start, then hands each batch to dispatch.
  * A function's bundle is a module that calls createEntry with its one handler, so nothing of another handler is loaded.
  */
+import { clientInput, FUNCTION_PATIENCE } from './client-input.ts';
 import { systemClock } from './clock.ts';
 import { type Config, type Environment, readConfig, xrayTraceId } from './config.ts';
 import { createDispatch } from './dispatch.ts';
-import type { AwsClientInput, Handler } from './handler.ts';
+import type { Handler } from './handler.ts';
 import { batchResponse, type LambdaContext, type LambdaHandler, readEvent } from './lambda-event.ts';
 import { createLog } from './log.ts';
 import type { Clock, Random } from './ports.ts';
@@ -21,10 +22,6 @@ export interface EntryOverrides {
   /** Takes one line of the log. */
   readonly write?: (line: string) => void;
 }
-
-const CONNECT_TIMEOUT_MS = 3_000;
-/** Below the 30 s that the protocol reckons with for one call. */
-const REQUEST_TIMEOUT_MS = 25_000;
 
 /**
  * Makes the function of one handler. The configuration is read now, so a bad one stops the cold start.
@@ -48,7 +45,7 @@ export function createEntry(handler: Handler, overrides: EntryOverrides = {}): L
       ...{ handler, config, clock, random },
       queue: sqsQueue(clients, queueUrl),
       log: log.with({ awsRequestId: context.awsRequestId, xrayTraceId: xrayTraceId(overrides.environment) }),
-      aws: (service, region) => clientInput(config, service, region),
+      aws: (service, region) => clientInput(region, config.endpoints[service], FUNCTION_PATIENCE),
     });
     const endsAt = clock.now() + context.getRemainingTimeInMillis();
     return batchResponse(batch, await dispatch(records, { endsAt, account: ownAccount(config, context) }));
@@ -61,18 +58,4 @@ function ownAccount(config: Config, { invokedFunctionArn }: LambdaContext): stri
     throw new Error(`reading the function's own account: ${invokedFunctionArn} names none`);
   }
   return account;
-}
-
-function clientInput({ endpoints }: Config, service: string, region: string): AwsClientInput {
-  const endpoint = endpoints[service];
-  return {
-    region,
-    ...(endpoint === undefined ? {} : { endpoint }),
-    maxAttempts: 1,
-    requestHandler: {
-      connectionTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      throwOnRequestTimeout: true,
-    },
-  };
 }

@@ -4,6 +4,7 @@
  */
 import type { ObjectRef, Options, Outcome, Ownership, Target } from '../../bridge/contract.ts';
 import type { CallKind, Calls } from '../calls.ts';
+import { clientInput } from '../client-input.ts';
 import { systemClock } from '../clock.ts';
 import type { Allow } from '../config.ts';
 import type { AwsClientInput, Handler, PreparedTeardown } from '../handler.ts';
@@ -13,8 +14,7 @@ import { type MemoryLog, memoryLog } from './log.ts';
 import { requestFor } from './requests.ts';
 
 const RUN_MS = 300_000;
-const CONNECT_TIMEOUT_MS = 1_000;
-const REQUEST_TIMEOUT_MS = 20_000;
+const PATIENCE = { connectionTimeout: 1_000, requestTimeout: 20_000 };
 
 /**
  * Answers by call, `service:Operation`: the first call gets the first, the last one stands for all later. An Error is thrown
@@ -55,16 +55,7 @@ export interface Tried {
 
 /** Inputs of clients whose every service is at an endpoint, for ConformanceHarness.aws. */
 export function clientsFor(endpoint?: string): (service: string, region: string) => AwsClientInput {
-  return (_service, region) => ({
-    region,
-    ...(endpoint === undefined ? {} : { endpoint }),
-    maxAttempts: 1,
-    requestHandler: {
-      connectionTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      throwOnRequestTimeout: true,
-    },
-  });
+  return (_service, region) => clientInput(region, endpoint, PATIENCE);
 }
 
 /**

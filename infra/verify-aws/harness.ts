@@ -2,6 +2,7 @@
  * How the checks of verify-aws.ts run a handler: as the dispatch does, with the real clock, against the account. Used by the
  * checks and by the sweep.
  */
+import { clientInput, FUNCTION_PATIENCE } from '../../functions/client-input.ts';
 import { systemClock } from '../../functions/clock.ts';
 import type { Handler } from '../../functions/handler.ts';
 import { type ConformanceHarness, conformance, type Scene } from '../../functions/testing.ts';
@@ -33,12 +34,7 @@ export function harnessOf({ account, region, endpoint }: Site): ConformanceHarne
   return {
     ...{ account, region, uid: UID, ownership: { tags: OWNED }, clock: systemClock, random: Math.random },
     patience: endpoint === undefined ? PATIENCE_MS : 0,
-    aws: (_service, place) => ({
-      region: place,
-      ...(endpoint === undefined ? {} : { endpoint }),
-      maxAttempts: 1,
-      requestHandler: { connectionTimeout: 3_000, requestTimeout: 25_000, throwOnRequestTimeout: true },
-    }),
+    aws: (_service, place) => clientInput(place, endpoint, FUNCTION_PATIENCE),
     ...{ absent: none, owned: none, foreign: none, kept: none },
   };
 }

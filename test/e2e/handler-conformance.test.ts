@@ -2,8 +2,10 @@
  * The conformance suite for every registered handler, against the cloud emulator; for webhook against a keeper of tenants.
  * A handler without scenes here fails the first test.
  */
+
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
+import { clientInput } from '../../functions/client-input.ts';
 import { SETTLE_MS } from '../../functions/handlers/ebs-volume/snapshot.ts';
 import type { Clock } from '../../functions/ports.ts';
 import { registry } from '../../functions/registry.ts';
@@ -19,6 +21,7 @@ import { HOOKS_SECRET, keeperOf, startWebhookEndpoint, type Tenants } from '../s
 useNoCredentials();
 const cloud = sharedCloud();
 const place = { account: cloud.accountId, region: cloud.region };
+const PATIENCE = { connectionTimeout: 20_000, requestTimeout: 20_000 };
 const KEPT = { ...OWNED, 'finalizer-bridge.dev/keep': 'true' };
 type Scenes = Pick<ConformanceHarness, 'absent' | 'owned' | 'foreign' | 'kept' | 'settings'>;
 type Tags = Readonly<Record<string, string>>;
@@ -119,12 +122,8 @@ describe.each(registry)('$name', (handler) => {
     ownership: { tags: OWNED },
     clock,
     random: Math.random,
-    aws: (service, region) => ({
-      region,
-      endpoint: service === 'webhook' ? `http://127.0.0.1:${endpoint.port}` : cloud.endpoint,
-      maxAttempts: 1,
-      requestHandler: { connectionTimeout: 20_000, requestTimeout: 20_000, throwOnRequestTimeout: true },
-    }),
+    aws: (service, region) =>
+      clientInput(region, service === 'webhook' ? `http://127.0.0.1:${endpoint.port}` : cloud.endpoint, PATIENCE),
   };
   it.each(conformance(handler, harness))('$title', ({ run }) => run());
 });

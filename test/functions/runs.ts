@@ -4,10 +4,13 @@
  */
 import type { Options, Outcome, Ownership, Target } from '../../bridge/contract.ts';
 import type { Observe } from '../../functions/calls.ts';
+import { clientInput } from '../../functions/client-input.ts';
 import { type Handler, RESERVE_SECONDS } from '../../functions/handler.ts';
 import type { Clock, Random } from '../../functions/ports.ts';
 import { runTeardown } from '../../functions/run.ts';
 import { ACCOUNT, configOf, memoryLog, OWNER_TAG, REGION, requestOf, UID } from './fixtures.ts';
+
+const PATIENCE = { connectionTimeout: 30_000, requestTimeout: 30_000 };
 
 /** What a test may vary. */
 export interface RunChanges {
@@ -90,12 +93,7 @@ export function runOnce(
     account: ACCOUNT,
     region: REGION,
     invocationEnds: now + time + RESERVE_SECONDS * 1000,
-    aws: (_service, region) => ({
-      region,
-      ...(endpoint === undefined ? {} : { endpoint }),
-      maxAttempts: 1,
-      requestHandler: { connectionTimeout: 30_000, requestTimeout: 30_000, throwOnRequestTimeout: true },
-    }),
+    aws: (_service, region) => clientInput(region, endpoint, PATIENCE),
     random: changes.random ?? (() => 0),
     log: memoryLog(),
   });

@@ -3,6 +3,7 @@
  * faults in front of the API server, two bridges and the function from their bundles. Started by run.ts; processes that end
  * are started again, as kubelet and Lambda do (kept.ts).
  */
+
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,6 +19,7 @@ import { type Kube, startKube } from '../../infra/local/kube.ts';
 import type { Say } from '../../infra/local/progress.ts';
 import { type Queues, startQueuesProcess } from '../../infra/local/queues.ts';
 import { createSystemQueues, type SystemQueues, systemSenders } from '../../infra/local/system-queues.ts';
+import { built } from '../support/built.ts';
 import type { FaultProxy } from '../support/fault-proxy.ts';
 import { startFaults } from '../support/site-faults.ts';
 import { bucketKind, ruleFor } from '../support/site-kind.ts';
@@ -46,14 +48,8 @@ export interface Stage {
 }
 
 /** Starts everything; resolves when a bridge leads. On failure nothing is left running. */
-export async function startStage(say: Say): Promise<Stage> {
-  const stack = new AsyncDisposableStack();
-  try {
-    return await build(say, stack);
-  } catch (error) {
-    await stack.disposeAsync();
-    throw error;
-  }
+export function startStage(say: Say): Promise<Stage> {
+  return built((stack) => build(say, stack));
 }
 
 async function build(say: Say, stack: AsyncDisposableStack): Promise<Stage> {

@@ -2,12 +2,14 @@
  * The chart on an API server of its own, installed, upgraded and uninstalled by helm, with queues and a function beside it.
  * Bridge and drain run as processes of what the chart describes (chart-kubelet.ts). Used by the end-to-end tests of the chart.
  */
+
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { buildBridge, buildCli } from '../../infra/build.ts';
 import { freePorts } from '../../infra/local/free-port.ts';
 import { type Kube, startKube } from '../../infra/local/kube.ts';
+import { built } from './built.ts';
 import { CHART_FOLDER, type Helm, startHelm, type Values } from './chart.ts';
 import { type Container, type Node, runDeployment } from './chart-kubelet.ts';
 import { eventually } from './eventually.ts';
@@ -38,14 +40,8 @@ export interface ChartInstallation {
 }
 
 /** Starts the servers; nothing is installed yet. */
-export async function startChartInstallation(name: string): Promise<ChartInstallation> {
-  const stack = new AsyncDisposableStack();
-  try {
-    return await build(name, stack);
-  } catch (error) {
-    await stack.disposeAsync();
-    throw error;
-  }
+export function startChartInstallation(name: string): Promise<ChartInstallation> {
+  return built((stack) => build(name, stack));
 }
 
 async function build(name: string, stack: AsyncDisposableStack): Promise<ChartInstallation> {

@@ -2,11 +2,13 @@
  * A whole installation on an API server of its own, to be taken away by a test: rule kind, admission policy, a bridge with
  * its few rights, objects. What a drain looks at is the whole cluster, so no other test may share it.
  */
+
 import * as z from 'zod/mini';
 import { admissionManifests } from '../../infra/admission/manifests.ts';
 import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
 import { drainRights } from '../../infra/local/drain-rights.ts';
 import { type Kube, startKube } from '../../infra/local/kube.ts';
+import { built } from './built.ts';
 import { cliProcesses, type Person } from './cli-process.ts';
 import { eventually } from './eventually.ts';
 import type { Spec } from './rule-corpus.ts';
@@ -48,14 +50,8 @@ export interface LeavingSite {
 }
 
 /** Installs, and waits until a rule is injected at birth. */
-export async function startLeavingSite(name: string): Promise<LeavingSite> {
-  const stack = new AsyncDisposableStack();
-  try {
-    return await build(name, stack);
-  } catch (error) {
-    await stack.disposeAsync();
-    throw error;
-  }
+export function startLeavingSite(name: string): Promise<LeavingSite> {
+  return built((stack) => build(name, stack));
 }
 
 async function build(name: string, stack: AsyncDisposableStack): Promise<LeavingSite> {

@@ -4,6 +4,7 @@
  * what they say to the API server, SQS and S3 goes through proxies that a test can watch, cut and change; with `faults`
  * what bridges say to the API server goes through one that strikes.
  */
+
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +19,7 @@ import { type Site, startBridge, startDeadLetters, startFunction } from '../../i
 import type { KubeClient } from '../../infra/local/kube-client.ts';
 import { type Queues, startQueues } from '../../infra/local/queues.ts';
 import { createSystemQueues, type SystemQueues, systemSenders } from '../../infra/local/system-queues.ts';
+import { built } from './built.ts';
 import { sharedCloud, sharedKube } from './e2e.ts';
 import { type Faults, startFaults } from './site-faults.ts';
 import { bucketKind, type Rules, ruleFor } from './site-kind.ts';
@@ -98,14 +100,8 @@ const FAILURE_LINES = 25;
 export const LEASE_PATH = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/finalizer-bridge';
 
 /** Starts a site; stop it when the file is done. */
-export async function startSite(options: SiteOptions): Promise<TestSite> {
-  const stack = new AsyncDisposableStack();
-  try {
-    return await build(options, stack);
-  } catch (error) {
-    await stack.disposeAsync();
-    throw error;
-  }
+export function startSite(options: SiteOptions): Promise<TestSite> {
+  return built((stack) => build(options, stack));
 }
 
 async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise<TestSite> {
