@@ -4,12 +4,14 @@
  * and deletes exactly what the handler returned.
  */
 import type { Queue as BridgeQueue, Consumption, IncomingMessage } from '../../bridge/ports.ts';
-import type { Queue as FunctionQueue } from '../../functions/ports.ts';
+import type { EntryFault, Queue as FunctionQueue } from '../../functions/ports.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { ReceivedMessage, SimulatedQueue } from './queue.ts';
+import { refusedOf } from './queue-limits.ts';
 
 const CONSUMERS = 2;
 const BATCH = 10;
+const INVALID = 'InvalidMessageContents';
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
 /** Queues by their URL. */
@@ -27,7 +29,9 @@ export function createBridgeQueue(queues: Queues, process: SimulatedProcess, ref
         point: 'send requests',
         effect: () => {
           const queue = queueAt(queues, queueUrl);
+          const refused = refusedOf(batch);
           return batch.flatMap(({ id, body }) => {
+            if (refused.has(id)) return [{ id, code: INVALID, detail: 'characters that no message has' }];
             if (refuses()) return [{ id, code: 'InternalError', detail: 'try again' }];
             queue.send(body, process.identity.sender);
             return [];
@@ -56,7 +60,9 @@ export function createFunctionQueue(
         point: 'send results',
         effect: () => {
           const queue = queueAt(queues, queueUrl);
-          return entries.flatMap(({ id, body }) => {
+          const refused = refusedOf(entries);
+          return entries.flatMap(({ id, body }): readonly EntryFault[] => {
+            if (refused.has(id)) return [{ id, code: INVALID, senderFault: true }];
             if (refuses()) return [{ id, code: 'InternalError', senderFault: false }];
             queue.send(body, process.identity.sender);
             return [];
@@ -70,7 +76,8 @@ export function createFunctionQueue(
         : process.call({
             point: 'change visibility',
             effect: () => {
-              for (const { receiptHandle, seconds } of entries) requests.changeVisibility(receiptHandle, seconds);
+              const isChanged = entries.map((entry) => requests.changeVisibility(entry.receiptHandle, entry.seconds));
+              if (isChanged.includes(false)) throw new Error('change visibility: one of them is not in work');
             },
             lost: () => new Error('change visibility: no answer'),
           }),

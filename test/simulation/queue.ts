@@ -151,9 +151,12 @@ export class SimulatedQueue {
     if (!this.#isCalm && this.#random() < this.settings.copies / 2) this.put(entry.message, this.#random() * 30_000);
   }
 
-  changeVisibility(receiptHandle: string, seconds: number): void {
+  /** False: nobody works on it by that receipt. */
+  changeVisibility(receiptHandle: string, seconds: number): boolean {
     const entry = this.#byReceipt.get(receiptHandle);
-    if (entry !== undefined) this.#hide(entry, seconds * 1000);
+    if (entry === undefined || this.#visible.has(entry)) return false;
+    this.#hide(entry, seconds * 1000);
+    return true;
   }
 
   /** Resolves (through `wake`) when something may be there; the caller then receives. */

@@ -1,0 +1,67 @@
+/*
+ * A queue of a server in the hands of a script: the function's own port, and the SDK for the rest. The server is an emulator of
+ * SQS; where SQS is documented otherwise, scripts-queues.ts says so. Used by the tests of agreement.
+ */
+import {
+  DeleteMessageBatchCommand,
+  PurgeQueueCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import { sqsQueue } from '../../../functions/sqs.ts';
+import type { Queues } from '../../../infra/local/queues.ts';
+import { QUEUE_SENDERS, type QueueDriver, type QueueOptions, type QueueSender } from './queue-script.ts';
+
+/** The access keys by which the server knows who sends. */
+export const SENDERS_BY_KEY = Object.fromEntries(
+  Object.entries(QUEUE_SENDERS).map(([name, sender]) => [`agreement-${name}`, sender]),
+);
+const POLL_SECONDS = 20;
+
+/** The clients of a server. */
+export type QueueClients = Readonly<Record<QueueSender, SQSClient>>;
+
+/** Connects as everybody who may send. */
+export function connectSenders(queues: Queues): QueueClients {
+  return { bridge: queues.client('agreement-bridge'), stranger: queues.client('agreement-stranger') };
+}
+
+/** Makes an empty queue, and its dead-letter queue. */
+export async function createQueueReal(
+  { queues, clients }: { readonly queues: Queues; readonly clients: QueueClients },
+  name: string,
+  { visibilitySeconds, maxReceiveCount }: QueueOptions,
+): Promise<QueueDriver> {
+  const dead = await queues.createQueue(`${name}-dead`, { visibilityTimeout: 30 });
+  const deadLetter = { arn: dead.arn, maxReceiveCount };
+  const { url } = await queues.createQueue(name, { visibilityTimeout: visibilitySeconds, deadLetter });
+  const ports = { bridge: sqsQueue(() => clients.bridge, url), stranger: sqsQueue(() => clients.stranger, url) };
+  return {
+    send: async (entries, by) => await ports[by].send(url, entries),
+    sendLater: async (MessageBody, DelaySeconds) =>
+      void (await clients.bridge.send(new SendMessageCommand({ QueueUrl: url, MessageBody, DelaySeconds }))),
+    receive: async (MaxNumberOfMessages, waits) => {
+      const command = new ReceiveMessageCommand({
+        ...{ QueueUrl: url, MaxNumberOfMessages, WaitTimeSeconds: waits ? POLL_SECONDS : 0 },
+        MessageSystemAttributeNames: ['SenderId', 'ApproximateReceiveCount'],
+      });
+      const { Messages = [] } = await clients.bridge.send(command);
+      return Messages.map(({ MessageId = '', Body = '', ReceiptHandle = '', Attributes = {} }) => ({
+        ...{ id: MessageId, body: Body, receipt: ReceiptHandle },
+        sender: Attributes.SenderId ?? '',
+        receiveCount: Number(Attributes.ApproximateReceiveCount),
+      }));
+    },
+    async delete(ReceiptHandle) {
+      const Entries = [{ Id: '0', ReceiptHandle }];
+      const { Failed = [] } = await clients.bridge.send(new DeleteMessageBatchCommand({ QueueUrl: url, Entries }));
+      if (Failed.length > 0) throw new Error(`deleting: ${Failed[0]?.Code}`);
+    },
+    hide: async (receipts, seconds) =>
+      await ports.bridge.changeVisibility(receipts.map((receiptHandle) => ({ receiptHandle, seconds }))),
+    purge: async () => void (await clients.bridge.send(new PurgeQueueCommand({ QueueUrl: url }))),
+    dead: async () => (await queues.inspect(dead.url)).ready.map(({ body }) => body),
+    answered: async (call) => await call,
+  };
+}
