@@ -11,6 +11,7 @@ import { randomScripts } from '../simulation/agreement/api-random.ts';
 import { type ApiReal, createApiReal } from '../simulation/agreement/api-real.ts';
 import { runApiScript } from '../simulation/agreement/api-run.ts';
 import type { ApiScript } from '../simulation/agreement/api-script.ts';
+import { createLeaseModel, leaseScripts, runLeaseScript } from '../simulation/agreement/lease-script.ts';
 import { deletionScripts } from '../simulation/agreement/scripts-deletions.ts';
 import { patchScripts } from '../simulation/agreement/scripts-patches.ts';
 import { losingScripts, watchScripts } from '../simulation/agreement/scripts-watches.ts';
@@ -61,6 +62,13 @@ describe('the model of the API server and a real one agree:', () => {
   it.each(losingScripts)('$title', async (script) => {
     const seen = await both(script);
     expect(seen.model).toEqual(seen.real);
+  });
+});
+
+describe('the model of the lease and a real one agree:', () => {
+  it.each(leaseScripts)('$title', async (script) => {
+    await real.lease.delete();
+    expect(await runLeaseScript(createLeaseModel(), script)).toEqual(await runLeaseScript(real.lease, script));
   });
 });
 

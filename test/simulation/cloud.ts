@@ -41,13 +41,24 @@ export class Cloud {
     this.#listeners.add(listener);
   }
 
+  /** False: the name is taken. */
   create(
     name: string,
     owner: string,
     tags: Readonly<Record<string, string>>,
     ...[deletionMs]: readonly [number?]
-  ): void {
+  ): boolean {
+    if (this.find(name) !== undefined) return false;
     this.#resources.set(name, { name, owner, tags: new Map(Object.entries(tags)), endsAt: undefined, deletionMs });
+    return true;
+  }
+
+  /** Gives what is there other tags, and with them, it may be, another owner. False: there is none. */
+  tag(name: string, owner: string, tags: Readonly<Record<string, string>>): boolean {
+    const resource = this.find(name);
+    if (resource === undefined) return false;
+    this.#resources.set(name, { ...resource, owner, tags: new Map(Object.entries(tags)) });
+    return true;
   }
 
   /** The resource as it is now; undefined when there is none, or none any more. */

@@ -24,7 +24,7 @@ export const functionTraps: readonly Trap[] = [
       await deleteAndPublish(world);
       await world.run(HOUR, () => looksOf(world) > 0);
       await world.run(5_000);
-      world.cloud.create(RESOURCE, 'successor', { [OWNER_TAG]: 'successor' });
+      world.cloud.tag(RESOURCE, 'successor', { [OWNER_TAG]: 'successor' });
       await finish(world);
       expectIn(world, 'V13', 'the resource of the successor to stay', world.cloud.find(RESOURCE) !== undefined);
       expectIn(world, 'V13', 'it to be held', recordOn(world.server.get(MACHINE))?.reason === 'NotOwned');

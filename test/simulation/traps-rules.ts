@@ -27,7 +27,7 @@ const v20: Trap = {
     const book = new RuleBook([ruleOf({})]);
     const world = await createWorld({ seed: 7, book, ...(product === undefined ? {} : { product }) });
     const uid = uidOf(world);
-    world.cloud.create(RESOURCE, uid, { [OWNER_TAG]: uid, later: uid });
+    world.cloud.tag(RESOURCE, uid, { [OWNER_TAG]: uid, later: uid });
     let sent = 0;
     world.requests.onSend(() => {
       sent += 1;

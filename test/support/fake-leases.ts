@@ -2,6 +2,7 @@
  * The lease of a tiny API server, for several candidates with connections of their own: each call takes its time there and
  * back, and may fail, be lost on the way back, or never be answered. Used by the tests of leader.ts.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { LeaseRecord, StoredLease } from '../../bridge/leader-state.ts';
 import { ApiError, type Clock, type Leases } from '../../bridge/ports.ts';
 
@@ -62,7 +63,9 @@ export class FakeLeases {
     };
   }
 
+  /** As a real one, it raises no version for what it has already. */
   #store(record: LeaseRecord, uid?: string): StoredLease {
+    if (this.stored !== undefined && isDeepStrictEqual(this.stored.record, record)) return this.stored;
     this.#version += 1;
     this.stored = { uid: uid ?? `uid-${this.#version}`, resourceVersion: String(this.#version), record };
     return this.stored;

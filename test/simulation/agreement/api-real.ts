@@ -7,6 +7,8 @@ import { realClock } from '../../../bridge/clock.ts';
 import { createCluster } from '../../../bridge/cluster.ts';
 import { createCredentials, loadKubeConfig } from '../../../bridge/cluster-credentials.ts';
 import { createHttp, type Http } from '../../../bridge/cluster-http.ts';
+import { createLeases } from '../../../bridge/cluster-lease.ts';
+import { LEASE_PLACE } from '../../../bridge/leader-state.ts';
 import { ApiError } from '../../../bridge/ports.ts';
 import { RULE_API_VERSION, RULE_KIND } from '../../../bridge/rule-facts.ts';
 import { TEARDOWN_RULES } from '../../../bridge/teardown-rules.ts';
@@ -19,6 +21,7 @@ import { definitionOf } from '../../support/site-kind.ts';
 import { FLEET_KINDS, FLEET_NAMESPACES } from '../fleet/plan.ts';
 import { type ApiDriver, partsOf, type WriteAnswer, withSpec } from './api-driver.ts';
 import { SCRIPT_KINDS, type ScriptKind } from './api-script.ts';
+import type { LeaseDriver } from './lease-script.ts';
 
 const ACCOUNT = 'agreement';
 const RBAC = 'rbac.authorization.k8s.io';
@@ -35,8 +38,9 @@ const definitions = {
   rules: committedDefinition(),
 };
 
-/** A driver, and what forgets by restarting the server. */
+/** A driver, and the lease of the same server. */
 export interface ApiReal extends ApiDriver {
+  readonly lease: LeaseDriver;
   stop(): Promise<void>;
 }
 
@@ -46,6 +50,7 @@ export async function createApiReal(kube: Kube): Promise<ApiReal> {
   const { kubeconfig } = await kube.serviceAccount('finalizer-bridge', ACCOUNT);
   const grant = async (kind: ScriptKind) => void (await kube.apply(rightsOn(KINDS[kind])));
   await kube.apply(rightsOn({ group: 'events.k8s.io', resource: 'events' }));
+  await kube.apply(rightsOn(LEASE_PLACE));
   for (const kind of SCRIPT_KINDS) await grant(kind);
   const config = loadKubeConfig(kubeconfig);
   const credentials = createCredentials(() => config, realClock);
@@ -121,6 +126,7 @@ export async function createApiReal(kube: Kube): Promise<ApiReal> {
     },
     answered: async (call) => await call,
     until: async (what, isSo) => void (await eventually(what, isSo, ENDS_WITHIN)),
+    lease: { leases: createLeases(http), delete: async () => void (await send('DELETE', apiPath(LEASE_PLACE))) },
     stop: async () => await (await credentials.current()).dispatcher.destroy(),
   };
 }
@@ -128,7 +134,7 @@ export async function createApiReal(kube: Kube): Promise<ApiReal> {
 /** What a bridge may do with a kind. */
 function rightsOn({ group, resource }: { readonly group: string; readonly resource: string }): readonly Manifest[] {
   const name = `${ACCOUNT}-${resource}`;
-  const verbs = ['get', 'list', 'watch', 'patch', 'create'];
+  const verbs = ['get', 'list', 'watch', 'patch', 'create', 'update'];
   const rules = [{ apiGroups: [group], resources: [resource, `${resource}/status`], verbs }];
   const subjects = [{ kind: 'ServiceAccount', namespace: 'finalizer-bridge', name: ACCOUNT }];
   const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name };
