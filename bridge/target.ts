@@ -1,5 +1,5 @@
 /*
- * What a rule's expressions say about one object: its target, the ownership proof, the policy.
+ * What a rule's expressions say about one object: its target, the ownership proof, the policy. Pure.
  * Called through Rule.evaluate (rules.ts) by reconcile, before decide. Only a missing key is `missing`; whatever else
  * cannot be acted on is `invalid`, for that object alone.
  */
