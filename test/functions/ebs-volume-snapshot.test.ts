@@ -2,12 +2,12 @@
  * The snapshot that ebs-volume makes before it deletes, by option. Against scripted answers of EC2, through the real SDK
  * client: the emulator completes every snapshot at once.
  */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { CLAIM_TAG, SETTLE_MS } from '../../functions/handlers/ebs-volume/snapshot.ts';
 import { ebsVolume } from '../../functions/handlers/ebs-volume.ts';
 import { KEEP_TAG, MARK_TAG } from '../../functions/ownership.ts';
 import type { Clock } from '../../functions/ports.ts';
-import { ec2Error, type ScriptedAws, startScriptedAws } from '../support/scripted-aws.ts';
+import { ec2Error } from '../support/scripted-aws.ts';
 import {
   type DescribedVolume,
   done,
@@ -17,9 +17,10 @@ import {
   volumes,
 } from '../support/scripted-ec2.ts';
 import { ACCOUNT, OWNER_TAG, REGION, UID } from './fixtures.ts';
-import { OWNED, type RunChanges, realClock, runOnce, useNoCredentials } from './runs.ts';
+import { OWNED, type RunChanges, realClock, runOnce } from './runs.ts';
+import { scriptedAws } from './scripted.ts';
 
-let aws: ScriptedAws;
+const aws = await scriptedAws();
 const volumeId = 'vol-0123456789abcdef0';
 /** The wait for other runs takes no time here. */
 const clock: Clock = {
@@ -43,13 +44,7 @@ const showVolume = (volume: DescribedVolume) =>
   });
 const made = (operation: string) => aws.operations().includes(operation);
 
-beforeAll(async () => {
-  useNoCredentials();
-  aws = await startScriptedAws();
-});
-afterAll(() => aws.close());
 beforeEach(() => {
-  aws.reset();
   claims.length = 0;
   showVolume(free);
   aws.on('ec2:CreateTags', ({ body }) => {

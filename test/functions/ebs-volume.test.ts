@@ -2,15 +2,16 @@
  * The handler ebs-volume against scripted answers of EC2, through the real SDK client.
  * Snapshots before the deletion are in ebs-volume-snapshot.test.ts, a volume's life in the emulator in test/e2e.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ebsVolume } from '../../functions/handlers/ebs-volume.ts';
 import { KEEP_TAG, MARK_TAG } from '../../functions/ownership.ts';
-import { ec2Error, type ScriptedAws, startScriptedAws } from '../support/scripted-aws.ts';
+import { ec2Error } from '../support/scripted-aws.ts';
 import { done, parametersOf, volumes } from '../support/scripted-ec2.ts';
 import { ACCOUNT, OWNER_TAG, REGION, UID } from './fixtures.ts';
-import { OWNED, type RunChanges, runOnce, useNoCredentials } from './runs.ts';
+import { OWNED, type RunChanges, runOnce } from './runs.ts';
+import { scriptedAws } from './scripted.ts';
 
-let aws: ScriptedAws;
+const aws = await scriptedAws();
 const volumeId = 'vol-0123456789abcdef0';
 const target = { volumeId, region: REGION, account: ACCOUNT };
 const run = (changes: RunChanges = {}) => runOnce(ebsVolume, target, aws.endpoint, { deletedAgo: 180_000, ...changes });
@@ -21,13 +22,7 @@ const none = ec2Error(400, 'InvalidVolume.NotFound');
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 const isDeleted = () => aws.operations().includes(DELETE);
 
-beforeAll(async () => {
-  useNoCredentials();
-  aws = await startScriptedAws();
-});
-afterAll(() => aws.close());
 beforeEach(() => {
-  aws.reset();
   aws.on(DELETE, done('DeleteVolume'));
   aws.on('ec2:CreateTags', done('CreateTags'));
   aws.on('ec2:DetachVolume', done('DetachVolume'));

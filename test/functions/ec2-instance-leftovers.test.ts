@@ -2,22 +2,16 @@
  * What an instance leaves behind, by option: volumes that stay when it goes, Elastic IP addresses. Against scripted
  * answers of EC2, through the real SDK client.
  */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { ec2Instance } from '../../functions/handlers/ec2-instance.ts';
 import { MARK_TAG } from '../../functions/ownership.ts';
-import {
-  ec2Error,
-  instances,
-  type Reply,
-  type ScriptedAws,
-  type Seen,
-  startScriptedAws,
-} from '../support/scripted-aws.ts';
+import { ec2Error, instances, type Reply, type Seen } from '../support/scripted-aws.ts';
 import { addresses, type DescribedVolume, done, parametersOf, volumes } from '../support/scripted-ec2.ts';
 import { ACCOUNT, REGION, UID } from './fixtures.ts';
-import { OWNED, type RunChanges, runOnce, useNoCredentials } from './runs.ts';
+import { OWNED, type RunChanges, runOnce } from './runs.ts';
+import { scriptedAws } from './scripted.ts';
 
-let aws: ScriptedAws;
+const aws = await scriptedAws();
 const instanceId = 'i-0123456789abcdef0';
 const volumeId = 'vol-0123456789abcdef0';
 const allocationId = 'eipalloc-0123456789abcdef0';
@@ -35,13 +29,7 @@ const operations = () => aws.operations().map((operation) => operation.replace('
 const made = (operation: string) => operations().includes(operation);
 const marked = () => parametersOf(aws, 'ec2:CreateTags').map((call) => call['ResourceId.1']);
 
-beforeAll(async () => {
-  useNoCredentials();
-  aws = await startScriptedAws();
-});
-afterAll(() => aws.close());
 beforeEach(() => {
-  aws.reset();
   for (const name of ['TerminateInstances', 'CreateTags', 'DeleteVolume', 'ReleaseAddress'])
     aws.on(`ec2:${name}`, done(name));
   aws.on('ec2:DescribeInstances', instances(running));

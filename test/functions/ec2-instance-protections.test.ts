@@ -2,14 +2,15 @@
  * What stands between ec2-instance and a termination that lasts: protections, and what would bring the instance back.
  * Against scripted answers of EC2, through the real SDK client; the emulator knows neither fleets nor stop protection.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ec2Instance } from '../../functions/handlers/ec2-instance.ts';
-import { ec2Error, instances, type ScriptedAws, startScriptedAws } from '../support/scripted-aws.ts';
+import { ec2Error, instances } from '../support/scripted-aws.ts';
 import { done, fleets, parametersOf, protections, spotFleet, spotRequest } from '../support/scripted-ec2.ts';
 import { ACCOUNT, REGION } from './fixtures.ts';
-import { OWNED, type RunChanges, runOnce, useNoCredentials } from './runs.ts';
+import { OWNED, type RunChanges, runOnce } from './runs.ts';
+import { scriptedAws } from './scripted.ts';
 
-let aws: ScriptedAws;
+const aws = await scriptedAws();
 const instanceId = 'i-0123456789abcdef0';
 const target = { instanceId, region: REGION, account: ACCOUNT };
 const run = (changes: RunChanges = {}) =>
@@ -18,13 +19,7 @@ const running = { instanceId, state: 'running', tags: OWNED };
 const LOOK = 'ec2:DescribeInstances';
 const TERMINATE = 'ec2:TerminateInstances';
 
-beforeAll(async () => {
-  useNoCredentials();
-  aws = await startScriptedAws();
-});
-afterAll(() => aws.close());
 beforeEach(() => {
-  aws.reset();
   aws.on(TERMINATE, done('TerminateInstances'));
 });
 

@@ -2,17 +2,18 @@
  * ec2-instance and instances of scaling groups, where the rule says that the group may shrink (C6). Against scripted answers
  * through the real SDK clients; the emulator's part is in test/e2e/handlers-scaling-group.test.ts.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { groupArns } from '../../functions/handlers/ec2-instance/scaling-group.ts';
 import { ec2Instance } from '../../functions/handlers/ec2-instance.ts';
 import { KEEP_TAG } from '../../functions/ownership.ts';
-import { instances, type ScriptedAws, startScriptedAws } from '../support/scripted-aws.ts';
+import { instances } from '../support/scripted-aws.ts';
 import { done, parametersOf, protections } from '../support/scripted-ec2.ts';
 import { type Member, members, scalingError, scalingGroup, terminating } from '../support/scripted-scaling.ts';
 import { ACCOUNT, REGION } from './fixtures.ts';
-import { OWNED, type RunChanges, runOnce, useNoCredentials } from './runs.ts';
+import { OWNED, type RunChanges, runOnce } from './runs.ts';
+import { scriptedAws } from './scripted.ts';
 
-let aws: ScriptedAws;
+const aws = await scriptedAws();
 const instanceId = 'i-0123456789abcdef0';
 const group = 'workers-a';
 const shrinking = { options: { shrinkGroup: true } };
@@ -27,13 +28,7 @@ const GROUP = 'autoscaling:DescribeAutoScalingGroups';
 const TERMINATE = 'autoscaling:TerminateInstanceInAutoScalingGroup';
 const terminated = () => aws.operations().filter((operation) => /Terminate/.test(operation));
 
-beforeAll(async () => {
-  useNoCredentials();
-  aws = await startScriptedAws();
-});
-afterAll(() => aws.close());
 beforeEach(() => {
-  aws.reset();
   aws.on(LOOK, instances(inGroup));
   aws.on(MEMBER, members(member));
   aws.on(GROUP, scalingGroup({ name: group, least: 1, desired: 3 }));

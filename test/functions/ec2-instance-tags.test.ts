@@ -2,14 +2,15 @@
  * The handler ec2-instance with a target of tags: which instances it takes for the object's, and that each proves so for
  * itself. Against scripted answers of EC2, through the real SDK client.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ec2Instance } from '../../functions/handlers/ec2-instance.ts';
-import { instances, type Reply, type ScriptedAws, type Seen, startScriptedAws } from '../support/scripted-aws.ts';
+import { instances, type Reply, type Seen } from '../support/scripted-aws.ts';
 import { done, parametersOf } from '../support/scripted-ec2.ts';
 import { ACCOUNT, REGION } from './fixtures.ts';
-import { OWNED, type RunChanges, runOnce, useNoCredentials } from './runs.ts';
+import { OWNED, type RunChanges, runOnce } from './runs.ts';
+import { scriptedAws } from './scripted.ts';
 
-let aws: ScriptedAws;
+const aws = await scriptedAws();
 const place = { region: REGION, account: ACCOUNT };
 const run = (changes: RunChanges = {}) =>
   runOnce(ec2Instance, { ...place, tags: ['team=a', 'role=worker=1'] }, aws.endpoint, {
@@ -40,13 +41,6 @@ function world(...list: readonly ReturnType<typeof one>[]): void {
     return done('TerminateInstances');
   });
 }
-
-beforeAll(async () => {
-  useNoCredentials();
-  aws = await startScriptedAws();
-});
-afterAll(() => aws.close());
-beforeEach(() => aws.reset());
 
 describe('choosing by tags', () => {
   it('takes down every instance that the tags select, one id per call (C7)', async () => {

@@ -2,15 +2,16 @@
  * The handler ec2-instance against scripted answers of EC2, through the real SDK client.
  * The life of an instance in the emulator is in test/e2e.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ec2Instance } from '../../functions/handlers/ec2-instance.ts';
 import { KEEP_TAG, MARK_TAG } from '../../functions/ownership.ts';
-import { ec2Error, instances, type ScriptedAws, startScriptedAws } from '../support/scripted-aws.ts';
+import { ec2Error, instances } from '../support/scripted-aws.ts';
 import { done, parametersOf } from '../support/scripted-ec2.ts';
 import { ACCOUNT, OWNER_TAG, REGION, UID } from './fixtures.ts';
-import { OWNED, type RunChanges, runOnce, useNoCredentials } from './runs.ts';
+import { OWNED, type RunChanges, runOnce } from './runs.ts';
+import { scriptedAws } from './scripted.ts';
 
-let aws: ScriptedAws;
+const aws = await scriptedAws();
 const instanceId = 'i-0123456789abcdef0';
 const target = { instanceId, region: REGION, account: ACCOUNT };
 const run = (changes: RunChanges = {}) =>
@@ -20,13 +21,7 @@ const LOOK = ['ec2:DescribeInstances'];
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 const shuttingDown = { ...running, state: 'shutting-down' };
 
-beforeAll(async () => {
-  useNoCredentials();
-  aws = await startScriptedAws();
-});
-afterAll(() => aws.close());
 beforeEach(() => {
-  aws.reset();
   aws.on('ec2:TerminateInstances', done('TerminateInstances'));
 });
 

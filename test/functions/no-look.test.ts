@@ -2,17 +2,18 @@
  * Requests that the guards refuse, through the very function of each shipped handler and its real SDK clients, against a
  * scripted server that notes every call: what is refused before any look makes no call to the service at all.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Target } from '../../bridge/contract.ts';
 import { createEntry } from '../../functions/entry.ts';
 import type { Handler } from '../../functions/handler.ts';
 import { registry } from '../../functions/registry.ts';
 import { isAws } from '../support/aws-services.ts';
-import { json, type ScriptedAws, startScriptedAws } from '../support/scripted-aws.ts';
+import { json } from '../support/scripted-aws.ts';
 import { sentResults, takesAll } from '../support/scripted-queue.ts';
 import { HOOKS_SECRET } from '../support/webhook-endpoint.ts';
 import { ACCOUNT, NOW, REGION, rawConfig, recordOf, requestOf } from './fixtures.ts';
-import { realClock, useNoCredentials } from './runs.ts';
+import { realClock } from './runs.ts';
+import { scriptedAws } from './scripted.ts';
 
 interface Place {
   readonly account: string;
@@ -34,14 +35,8 @@ const scenes: Readonly<Record<string, { readonly target: (place: Place) => Targe
 };
 const own: Place = { account: ACCOUNT, region: REGION };
 
-let aws: ScriptedAws;
-beforeAll(async () => {
-  useNoCredentials();
-  aws = await startScriptedAws();
-});
-afterAll(() => aws.close());
+const aws = await scriptedAws();
 beforeEach(() => {
-  aws.reset();
   aws.on('sqs:ChangeMessageVisibilityBatch', json({ Successful: [], Failed: [] }));
   aws.on('sqs:SendMessageBatch', takesAll);
 });

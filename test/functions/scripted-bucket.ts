@@ -2,7 +2,7 @@
  * A scripted S3 with an owned, empty, versioned bucket, and a run of the handler s3-bucket against it.
  * Used by the tests of that handler, which script what differs.
  */
-import { afterAll, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
 import type { Outcome } from '../../bridge/contract.ts';
 import { s3Bucket } from '../../functions/handlers/s3-bucket.ts';
 import {
@@ -11,7 +11,6 @@ import {
   noContent,
   type ScriptedAws,
   s3Error,
-  startScriptedAws,
   tagging,
   uploads,
   versions,
@@ -19,7 +18,8 @@ import {
 } from '../support/scripted-aws.ts';
 import { accessPoints } from '../support/scripted-control.ts';
 import { ACCOUNT, REGION } from './fixtures.ts';
-import { OWNED, type RunChanges, runOnce, useNoCredentials } from './runs.ts';
+import { OWNED, type RunChanges, runOnce } from './runs.ts';
+import { scriptedAws } from './scripted.ts';
 
 export const target = { bucket: 'team-a-logs', region: REGION, account: ACCOUNT };
 /** A bucket's content: one version. */
@@ -35,11 +35,8 @@ export interface ScriptedBucket {
 
 /** Starts the server for the tests of a file; each test begins with the usual bucket. */
 export async function scriptedBucket(): Promise<ScriptedBucket> {
-  useNoCredentials();
-  const aws = await startScriptedAws();
-  afterAll(() => aws.close());
+  const aws = await scriptedAws();
   beforeEach(() => {
-    aws.reset();
     aws.on('s3:GetBucketTagging', tagging(OWNED));
     aws.on(
       's3:GetBucketVersioning',

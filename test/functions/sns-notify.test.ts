@@ -4,12 +4,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { snsNotify } from '../../functions/handlers/sns-notify.ts';
-import { type ScriptedAws, startScriptedAws, xml } from '../support/scripted-aws.ts';
+import { xml } from '../support/scripted-aws.ts';
 import { root } from '../support/tracked-files.ts';
 import { ACCOUNT, CLUSTER, OWNER_TAG, REGION, UID } from './fixtures.ts';
-import { OWNED, type RunChanges, runOnce, useNoCredentials } from './runs.ts';
+import { OWNED, type RunChanges, runOnce } from './runs.ts';
+import { scriptedAws } from './scripted.ts';
 
 const topicArn = `arn:aws:sns:${REGION}:${ACCOUNT}:deletions`;
 const answer = (call: string, result: string) =>
@@ -28,14 +29,8 @@ const failed = (status: number, code: string) =>
     status,
   );
 
-let aws: ScriptedAws;
-beforeAll(async () => {
-  useNoCredentials();
-  aws = await startScriptedAws();
-});
-afterAll(() => aws.close());
+const aws = await scriptedAws();
 beforeEach(() => {
-  aws.reset();
   aws.on('sns:ListTagsForResource', tagged({}));
   aws.on('sns:Publish', answer('Publish', '<MessageId>m-1</MessageId>'));
 });
