@@ -12,6 +12,7 @@ import { type ApiReal, createApiReal } from '../simulation/agreement/api-real.ts
 import { runApiScript } from '../simulation/agreement/api-run.ts';
 import type { ApiScript } from '../simulation/agreement/api-script.ts';
 import { createLeaseModel, leaseScripts, runLeaseScript } from '../simulation/agreement/lease-script.ts';
+import { birthScripts } from '../simulation/agreement/scripts-births.ts';
 import { deletionScripts } from '../simulation/agreement/scripts-deletions.ts';
 import { patchScripts } from '../simulation/agreement/scripts-patches.ts';
 import { losingScripts, watchScripts } from '../simulation/agreement/scripts-watches.ts';
@@ -22,7 +23,7 @@ let units = 0;
 
 const RUNS = Number(process.env.AGREEMENT_RUNS ?? 40);
 const SEED = Number(process.env.AGREEMENT_SEED ?? 20_260_301);
-const standing = [...deletionScripts, ...patchScripts, ...watchScripts];
+const standing = [...deletionScripts, ...patchScripts, ...watchScripts, ...birthScripts];
 
 beforeAll(async () => {
   kube = await startKube({ say: () => undefined });

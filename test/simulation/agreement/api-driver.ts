@@ -28,6 +28,7 @@ export interface ApiDriver {
   forbid(kind: ScriptKind, isForbidden: boolean): Promise<void>;
   endKind(kind: ScriptKind): Promise<void>;
   restoreKind(kind: ScriptKind): Promise<void>;
+  settle(): Promise<void>;
   endNamespace(name: string): Promise<void>;
   /** Lets time go on until a call has been answered. */
   answered<T>(call: Promise<T>): Promise<T>;

@@ -117,4 +117,9 @@ export const apiMistakes: readonly KnownMistake[] = [
     Server: ListsThePresent,
     noticedBy: 'all pages of a list show the moment of the first',
   },
+  {
+    what: 'puts no entry on at birth',
+    hasPolicy: false,
+    noticedBy: 'what a rule selects is born with its entry, at the end of the list, once',
+  },
 ];

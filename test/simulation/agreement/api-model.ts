@@ -28,14 +28,15 @@ const NAMES = { machines: 'Machine', volumes: 'Volume', rules: RULE_KIND } as co
 export interface Mistake {
   readonly Server?: typeof ApiServer;
   readonly rules?: Partial<ObjectRules>;
+  readonly hasPolicy?: boolean;
 }
 
 /** Makes a model with nothing in it. */
-export function createApiModel({ Server = ApiServer, rules = {} }: Mistake = {}): ApiDriver {
+export function createApiModel({ Server = ApiServer, rules = {}, hasPolicy = true }: Mistake = {}): ApiDriver {
   const time = new VirtualTime();
   const random = seededRandom(1);
   const server = new Server(time, rules);
-  const site = new Site({ time, server, admission: true, admissionLagMs: 0 });
+  const site = new Site({ time, server, admission: hasPolicy, admissionLagMs: 0 });
   const process = new SimulatedProcess(
     { time, random, passFaultPoint: () => undefined, onWire() {}, endOthers() {}, onFault() {} },
     { role: 'bridge', name: 'bridge', sender: 'AROABRIDGE:1', skew: 0 },
@@ -68,6 +69,7 @@ export function createApiModel({ Server = ApiServer, rules = {} }: Mistake = {})
       if (kind !== 'rules') site.endKind(kind, HOUR);
     },
     restoreKind: async (kind) => await until(`${kind} are served`, () => site.isServed(KINDS[kind])),
+    settle: async () => void (await time.run(time.now() + 1_000, () => false)),
     endNamespace: async (name) => {
       if (isFleetNamespace(name)) site.endNamespace(name, HOUR);
     },

@@ -13,6 +13,7 @@ import { ApiError } from '../../../bridge/ports.ts';
 import { RULE_API_VERSION, RULE_KIND } from '../../../bridge/rule-facts.ts';
 import { TEARDOWN_RULES } from '../../../bridge/teardown-rules.ts';
 import { apiPath, kindPath } from '../../../bridge/wire.ts';
+import { admissionManifests } from '../../../infra/admission/manifests.ts';
 import type { Kube } from '../../../infra/local/kube.ts';
 import type { Manifest } from '../../../infra/local/kube-apply.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -22,6 +23,7 @@ import { FLEET_KINDS, FLEET_NAMESPACES } from '../fleet/plan.ts';
 import { type ApiDriver, partsOf, type WriteAnswer, withSpec } from './api-driver.ts';
 import { SCRIPT_KINDS, type ScriptKind } from './api-script.ts';
 import type { LeaseDriver } from './lease-script.ts';
+import { settlePolicy } from './policy-sentinel.ts';
 
 const ACCOUNT = 'agreement';
 const RBAC = 'rbac.authorization.k8s.io';
@@ -47,6 +49,8 @@ export interface ApiReal extends ApiDriver {
 /** Prepares a server with nothing in it. */
 export async function createApiReal(kube: Kube): Promise<ApiReal> {
   await kube.apply(Object.values(definitions));
+  // It takes up to half a minute until the API server acts by it; the first that waits for it does not come first.
+  await kube.apply(admissionManifests([KINDS.machines]));
   const { kubeconfig } = await kube.serviceAccount('finalizer-bridge', ACCOUNT);
   const grant = async (kind: ScriptKind) => void (await kube.apply(rightsOn(KINDS[kind])));
   await kube.apply(rightsOn({ group: 'events.k8s.io', resource: 'events' }));
@@ -120,6 +124,7 @@ export async function createApiReal(kube: Kube): Promise<ApiReal> {
       );
       await kube.apply([definitions[kind]]);
     },
+    settle: async () => await settlePolicy(kube),
     async endNamespace(name) {
       await send('DELETE', `/api/v1/namespaces/${name}`);
       await send('DELETE', kindPath(KINDS.machines, name));

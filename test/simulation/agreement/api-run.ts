@@ -50,7 +50,7 @@ class ApiRun {
     const driver = this.#driver;
     switch (step.do) {
       case 'create':
-        return this.#answer(step.name, await driver.create(step.kind ?? 'machines', this.#path(step), step));
+        return this.#answer(step.name, await driver.create(step.kind ?? 'machines', this.#path(step), this.#own(step)));
       case 'replace':
         return this.#answer(step.name, await driver.replace(step.kind ?? 'machines', this.#path(step), step));
       case 'delete':
@@ -77,6 +77,8 @@ class ApiRun {
         return await driver.endKind(step.kind);
       case 'restoreKind':
         return await driver.restoreKind(step.kind);
+      case 'settle':
+        return await driver.settle();
       case 'endNamespace':
         return await driver.endNamespace(this.#unit);
       default:
@@ -87,6 +89,14 @@ class ApiRun {
   #path({ name, kind = 'machines' }: { readonly name: string; readonly kind?: ScriptKind }): ObjectPath {
     const ref = this.#driver.kindOf(kind);
     return kind === 'machines' ? { ...ref, namespace: this.#unit, name } : { ...ref, name: `${this.#unit}-${name}` };
+  }
+
+  /** Rules are called after the run, and so are their entries. */
+  #own(step: StepOf<'create'>): StepOf<'create'> {
+    const { finalizers } = step;
+    return finalizers === undefined
+      ? step
+      : { ...step, finalizers: finalizers.map((entry) => entry.replace('{unit}', this.#unit)) };
   }
 
   #answer(name: string, { status, object }: WriteAnswer): unknown {

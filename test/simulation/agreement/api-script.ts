@@ -57,6 +57,8 @@ export type ApiStep =
   | { readonly do: 'forbid' | 'permit'; readonly kind: ScriptKind }
   /** The definition of a kind is deleted, and written again once it is gone. */
   | { readonly do: 'endKind' | 'restoreKind'; readonly kind: ScriptKind }
+  /** What was written about rules has come to the admission policy. */
+  | { readonly do: 'settle' }
   /** The script's namespace is deleted; once it is empty it may go. */
   | { readonly do: 'endNamespace' };
 
