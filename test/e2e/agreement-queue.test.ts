@@ -19,6 +19,8 @@ import { differing, queueScripts } from '../simulation/agreement/scripts-queues.
 import type { Shown } from '../simulation/agreement/transcript.ts';
 
 const RUNS = Number(process.env.AGREEMENT_RUNS ?? 40);
+/** For all drawn scripts, and for making one that fails small. */
+const PATIENCE_MS = 120_000 + RUNS * 2_000;
 const SEED = Number(process.env.AGREEMENT_SEED ?? 20_260_301);
 
 let queues: Queues;
@@ -38,7 +40,7 @@ afterAll(async () => {
   await queues?.stop();
 });
 
-const optionsOf = ({ options }: QueueScript) => ({ visibilitySeconds: 30, maxReceiveCount: 100, ...options });
+const optionsOf = ({ options }: QueueScript) => ({ visibilitySeconds: 600, maxReceiveCount: 100, ...options });
 
 async function onServer(script: QueueScript) {
   made += 1;
@@ -50,7 +52,7 @@ describe('the model of the queue and a server agree:', () => {
     expect(await runQueueScript(createQueueModel(optionsOf(script)), script)).toEqual(shown.get(script.title));
   });
 
-  it(`whatever ${RUNS} drawn scripts do to three messages`, async () => {
+  it(`whatever ${RUNS} drawn scripts do to three messages`, { timeout: PATIENCE_MS }, async () => {
     await fc.assert(
       fc.asyncProperty(randomQueueScripts, async (script) => {
         const model = await runQueueScript(createQueueModel(optionsOf(script)), script);

@@ -32,7 +32,7 @@ const KINDS = { machines: FLEET_KINDS.machines, volumes: FLEET_KINDS.volumes, ru
 const NAMES = { machines: 'Machine', volumes: 'Volume', rules: RULE_KIND } as const;
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 /** A kind goes when its last object does, which the server looks for every few seconds. */
-const ENDS_WITHIN = 60_000;
+const ENDS_WITHIN = 90_000;
 
 const definitions = {
   machines: definitionOf(GROUP, { plural: 'machines', kind: 'Machine' }),

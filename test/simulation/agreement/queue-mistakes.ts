@@ -79,7 +79,7 @@ export const queueMistakes: readonly QueueMistake[] = [
   {
     what: 'deletes by the receipt of somebody who worked on it before',
     Queue: TakesAnyReceipt,
-    noticedBy: 'a message that is not deleted comes again when its time is over, and is counted',
+    noticedBy: 'a message is deleted by the newest receipt, not by that of somebody who worked on it before',
   },
   {
     what: 'hides for a second at most',
@@ -89,7 +89,7 @@ export const queueMistakes: readonly QueueMistake[] = [
   {
     what: 'deletes nothing',
     Queue: DeletesAndKeeps,
-    noticedBy: 'a message that is not deleted comes again when its time is over, and is counted',
+    noticedBy: 'a message is deleted by the newest receipt, not by that of somebody who worked on it before',
   },
   {
     what: 'gives out more than was asked for',

@@ -8,7 +8,7 @@ import { normalised, type Shown } from './transcript.ts';
 export const QUEUE_SENDERS = { bridge: 'AROABRIDGE:run', stranger: 'AROASTRANGER:somebody' } as const;
 export type QueueSender = keyof typeof QUEUE_SENDERS;
 
-/** What a queue is made with; so short a visibility is for scripts that wait for its end. */
+/** What a queue is made with. */
 export interface QueueOptions {
   readonly visibilitySeconds: number;
   readonly maxReceiveCount: number;
