@@ -16,7 +16,7 @@ const contractTests = ['decode', 'envelope', 'golden', 'results', 'schemas', 'se
   (name) => `test/bridge/contract-${name}.test.ts`,
 );
 // The whole table (decide.test.ts) takes seconds for each of hundreds of edits: one combination in a hundred has to be enough.
-const decideTests = ['decide-traps', 'decide-sampled'].map(bridgeTest);
+const decideTests = ['decide-traps', 'decide-sampled', 'decide-properties'].map(bridgeTest);
 
 /** From the most dangerous on: what lets go, what is believed, what is asked for, who may. */
 export const MUTATED: readonly Mutated[] = [
