@@ -10,7 +10,7 @@ import { explain } from './explain.ts';
 import { runFramework } from './framework.ts';
 import { loadService } from './functions/service.ts';
 import { readOutputs, type StackOutputs } from './functions/stack-outputs.ts';
-import { type ClusterValues, readValues, type Values } from './functions/values.ts';
+import { readValues, type Values } from './functions/values.ts';
 import { type Deployed, frameworkArgs } from './stack-options.ts';
 
 /** Which stack, and from where it is asked for. */
@@ -47,18 +47,6 @@ export async function fetchOutputs({ deployed, serviceDir, env }: StackPlace): P
 }
 
 /**
- * Picks a cluster of the values by name or uid; the only one when none is named.
- * @throws Error with the clusters that there are
- */
-export function clusterOf({ clusters }: Values, wanted: string | undefined): ClusterValues {
-  const found = clusters.filter(({ uid, name }) => wanted === undefined || uid === wanted || name === wanted);
-  const [cluster] = found;
-  if (cluster !== undefined && found.length === 1) return cluster;
-  const known = clusters.map(({ uid, name }) => name ?? uid).join(', ');
-  throw new Error(`choosing a cluster: name one with --cluster; there are ${known}`);
-}
-
-/**
  * Looks whether the SDK finds credentials, before minutes are spent on a build.
  * @throws Error that says how to give some
  */
@@ -69,7 +57,7 @@ export async function requireCredentials(client: SQSClient): Promise<void> {
   });
 }
 
-/** A client for the queues of a stack. */
+/** A client for the queues of a stack. Where the environment names another endpoint (AWS_ENDPOINT_URL_SQS), that is meant. */
 export function queuesClient(region: string): SQSClient {
-  return new SQSClient({ region });
+  return new SQSClient({ region, useQueueUrlAsEndpoint: false });
 }

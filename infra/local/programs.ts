@@ -4,11 +4,13 @@
  * by whoever uses it.
  */
 import { findActionlint } from './actionlint.ts';
+import { findAwsCli } from './aws-cli.ts';
 import { findKubeBinaries } from './binaries.ts';
 import { findDockerfileLint } from './dockerfile.ts';
 import { findGlua } from './glua.ts';
 import { findHelm } from './helm.ts';
 import { findKubeconform } from './kubeconform.ts';
+import { findKubectl } from './kubectl.ts';
 import { monitoringKinds } from './monitoring-kinds.ts';
 import type { Say } from './progress.ts';
 import { findPromql } from './promql.ts';
@@ -19,6 +21,8 @@ import { findVersitygw } from './versitygw.ts';
 export async function findPrograms(say: Say): Promise<void> {
   await findKubeBinaries({ say, env: process.env });
   await cloudEnvironment({ say, env: process.env });
+  await findAwsCli(say);
+  await findKubectl(say);
   await findVersitygw({ say });
   await findHelm({ say });
   await findKubeconform(say);

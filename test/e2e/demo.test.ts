@@ -15,6 +15,17 @@ import { z } from 'zod/mini';
 import { readManifests } from '../../infra/demo/manifests.ts';
 import { connectCloud } from '../../infra/local/cloud.ts';
 import { DemoProcess } from '../support/demo-process.ts';
+import { commandsOf, pagesFor } from '../support/document-blocks.ts';
+
+const pages = pagesFor(import.meta.filename);
+
+/** The arguments of the one command that a document shows next, which starts the demo. */
+function shownIn(document: string): readonly string[] {
+  const [command = '', ...others] = commandsOf(pages.next(document));
+  const [start, args] = /^npm run demo(?: -- (.*))?$/.exec(command) ?? [];
+  expect([start, others], `${document} starts the demo`).toEqual([command, []]);
+  return args === undefined ? [] : args.split(' ');
+}
 
 /** A demo for the tests of a block. */
 function runDemo(...args: readonly string[]): () => DemoProcess {
@@ -29,8 +40,8 @@ function runDemo(...args: readonly string[]): () => DemoProcess {
   };
 }
 
-describe('the demo with --json', () => {
-  const run = runDemo('--json');
+describe('the demo of the README, with --json', () => {
+  const run = runDemo(...shownIn('README.md'), '--json');
 
   it('deletes what is owned, holds and releases what is not, and leaves nothing running', async () => {
     expect(await run().endedCleanly(), run().stderr).toBe(0);
@@ -77,8 +88,8 @@ describe('the demo with --json', () => {
   });
 });
 
-describe('the demo with --keep', () => {
-  const run = runDemo('--keep');
+describe('the demo of the quick start, which stays', () => {
+  const run = runDemo(...shownIn('docs/quick-start.md'));
   const found = (pattern: RegExp) =>
     z.parse(z.tuple([z.string(), z.string()]), pattern.exec(run().stdout)?.slice(0, 2))[1];
 
@@ -157,6 +168,10 @@ describe('the demo with an argument that it does not know', () => {
     expect(run().stderr).toMatch(/^demo: Unknown option '--jsno'/);
     expect([run().stdout, run().started]).toEqual(['', 0]);
   });
+});
+
+it('the documents start no other demo', () => {
+  expect(pages.left()).toEqual([]);
 });
 
 /** How many times longer than usual this machine works at what is always the same; at least 1. */

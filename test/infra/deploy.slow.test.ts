@@ -9,10 +9,11 @@ import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/c
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FUNCTION_NAMES } from '../../infra/build.ts';
 import { deployFunctions } from '../../infra/deploy.ts';
-import { bridgeSide } from '../../infra/functions/stack-outputs.ts';
+import { bridgeSide, clusterOf } from '../../infra/functions/stack-outputs.ts';
 import { type Cloud, startCloud } from '../../infra/local/cloud.ts';
 import { removeFunctions } from '../../infra/remove.ts';
-import { clusterOf, fetchOutputs, valuesOf } from '../../infra/stack.ts';
+import { fetchOutputs, valuesOf } from '../../infra/stack.ts';
+import { deployDirectly } from '../support/checkout.ts';
 import { type CloudFront, startCloudFront } from '../support/cloud-front.ts';
 import { root } from '../support/tracked-files.ts';
 
@@ -29,13 +30,7 @@ const said: string[] = [];
 const say = (text: string) => void said.push(text);
 
 beforeAll(async () => {
-  // By change sets, as AWS has it by default, the emulator forgets the outputs of a stack; by direct updates it does not.
-  const service = readFileSync(join(root, 'serverless.yml'), 'utf8');
-  const direct = service.replace(/^provider: .*$/m, `provider: \${file(./direct.cjs)}`);
-  writeFileSync(join(serviceDir, 'serverless.yml'), direct);
-  const compose = "const { provider } = await require('./infra/functions.cjs')(asked);";
-  const provider = `async (asked) => { ${compose} return { ...provider, deploymentMethod: 'direct' }; }`;
-  writeFileSync(join(serviceDir, 'direct.cjs'), `module.exports = ${provider};\n`);
+  deployDirectly(serviceDir);
   // The example is refused for a deployment: its stage and its cluster are nobody's.
   const example = readFileSync(join(root, 'functions.values.example.yml'), 'utf8');
   const own = example.replace('stage: dev', 'stage: test').replaceAll('AROAEXAMPLE', 'AROA0123456789AB');

@@ -5,21 +5,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandsOf, pagesFor } from '../support/document-blocks.ts';
 import { type PackedKit, packKit } from '../support/kit-project.ts';
 import { root } from '../support/tracked-files.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const page = read('docs/write-a-handler.md');
-const [readme = ''] = /## Write a handler\n[\s\S]*?(?=\n## )/.exec(read('README.md')) ?? [];
-
-/** The commands of the first block, without what is said of them. */
-function commandsOf(text: string): readonly string[] {
-  const [block = ''] = /(?<=^```sh\n)[\s\S]*?(?=^```$)/m.exec(text) ?? [];
-  return block
-    .split('\n')
-    .flatMap((line) => line.replace(/\s+#.*$/, '').split(' && '))
-    .filter((command) => command !== '');
-}
+const pages = pagesFor(import.meta.filename);
 
 let kit: PackedKit;
 beforeAll(async () => {
@@ -51,7 +43,7 @@ function follow(
 
 describe('docs/write-a-handler.md', () => {
   it('has commands that lead from an empty folder to a package, a first run among them', () => {
-    const commands = commandsOf(page);
+    const commands = commandsOf(pages.next('docs/write-a-handler.md'));
     expect(commands.length).toBeGreaterThanOrEqual(7);
     const { folder, said } = follow('page', commands);
     expect(said.get('npm run dev')).toMatch(/gone {6}deleted, in \d+ ms/);
@@ -92,11 +84,15 @@ describe('docs/write-a-handler.md', () => {
 
 describe('the README', () => {
   it('has commands of the same repository that work', () => {
-    const commands = commandsOf(readme);
+    const commands = commandsOf(pages.next('README.md'));
     expect(commands).toEqual(expect.arrayContaining(['npm test', 'npm run dev', 'npm run package']));
     follow(
       'readme',
       commands.filter((command) => command !== 'npm run package'),
     );
   }, 600_000);
+});
+
+it('every command that this test is named at was run', () => {
+  expect(pages.left()).toEqual([]);
 });

@@ -34,6 +34,8 @@ export interface ChartInstallation {
   values(others?: Values): Promise<Values>;
   /** The chart as it was before: with a definition that lacks a column. */
   olderChart(): Promise<string>;
+  /** Where a bridge listens that was given the last values. */
+  bridgeUrl(): string;
   /** Runs a Pod of the Deployment as it is now. */
   startBridge(): Promise<ChartBridge>;
   stop(): Promise<void>;
@@ -55,6 +57,7 @@ async function build(name: string, stack: AsyncDisposableStack): Promise<ChartIn
   const image = { bridge: bridge.bundles[0]?.file ?? '', cli: cli.bundles[0]?.file ?? '' };
   const node = { kube, folder: site.folder, image, accessKeyId: site.bridge.accessKeyId };
   let port = 0;
+  const bridgeUrl = () => `http://127.0.0.1:${port}`;
   return {
     ...{ kube, site, helm, node, rules: siteRulesOf(site) },
     values: async (others = {}) => {
@@ -62,8 +65,9 @@ async function build(name: string, stack: AsyncDisposableStack): Promise<ChartIn
       return { ...valuesOf(site), server: { host: '127.0.0.1', port }, ...others };
     },
     olderChart: () => olderChart(join(site.folder, 'older')),
+    bridgeUrl,
     startBridge: async () => {
-      const url = `http://127.0.0.1:${port}`;
+      const url = bridgeUrl();
       return { ...site.keep(await runDeployment(node, NAMESPACE, DEPLOYMENT)), url };
     },
     stop: () => stack.disposeAsync(),

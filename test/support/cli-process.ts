@@ -35,7 +35,7 @@ export interface RightsOfPerson {
 export type Person = (...words: readonly string[]) => Promise<Ended>;
 
 /** Runs the rest of its words in a terminal of their own, and hands on what is typed. */
-const TERMINAL = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
+export const TERMINAL = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
 
 /** What is asked, as far as it tells one question from the others, and what a person then types. */
 export type Typed = readonly [question: string, answer: string];

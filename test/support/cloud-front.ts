@@ -1,7 +1,7 @@
 /*
- * A front before moto for deployments: hands everything on, and answers the one call that moto answers otherwise than AWS. It
- * takes a hint of its linter (a dependency that the framework wrote although a reference implies it) for a reason to refuse
- * a whole template. Used by test/infra/deploy.slow.test.ts.
+ * A front before moto for deployments: hands everything on, and answers two calls itself: one that moto does not have, and one
+ * that it answers otherwise than AWS. It takes a hint of its linter (a dependency that the framework wrote although a reference
+ * implies it) for a reason to refuse a whole template. Used by the tests that deploy.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
@@ -10,6 +10,9 @@ import { text } from 'node:stream/consumers';
 
 const NAMESPACE = 'http://cloudformation.amazonaws.com/doc/2010-05-15/';
 const VALID = `<ValidateTemplateResponse xmlns="${NAMESPACE}"><ValidateTemplateResult><Parameters/><Capabilities/></ValidateTemplateResult></ValidateTemplateResponse>`;
+
+/** To an association of a ServiceAccount with a role, which moto does not have. */
+const ASSOCIATED = JSON.stringify({ association: { associationId: 'a-0123456789abcdef0' } });
 
 /** A running front. */
 export interface CloudFront {
@@ -42,6 +45,10 @@ async function handOn(asked: IncomingMessage, answer: ServerResponse, emulator: 
     return;
   }
   const { method, url = '/', headers } = asked;
+  if (method === 'POST' && /^\/clusters\/[^/]+\/pod-identity-associations$/.test(url)) {
+    answer.writeHead(200, { 'content-type': 'application/json' }).end(ASSOCIATED);
+    return;
+  }
   // The emulator tells services apart by the signature and buckets by the host that was meant.
   const onward = request(new URL(url, emulator), { method, headers }, (answered) => {
     answer.writeHead(answered.statusCode ?? 502, answered.headers);

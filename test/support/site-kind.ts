@@ -29,10 +29,15 @@ export interface KindNames {
   readonly plural: string;
   readonly kind: string;
   readonly scope?: 'Namespaced' | 'Cluster';
+  /** `v1` unless told. */
+  readonly version?: string;
 }
 
 /** The definition of a kind with an open spec and status. */
-export function definitionOf(group: string, { plural, kind, scope = 'Namespaced' }: KindNames): Manifest {
+export function definitionOf(
+  group: string,
+  { plural, kind, scope = 'Namespaced', version = 'v1' }: KindNames,
+): Manifest {
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   const schema = { openAPIV3Schema: { type: 'object', properties: { spec: open, status: open } } };
   return {
@@ -43,7 +48,7 @@ export function definitionOf(group: string, { plural, kind, scope = 'Namespaced'
       group,
       scope,
       names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
-      versions: [{ name: 'v1', served: true, storage: true, schema }],
+      versions: [{ name: version, served: true, storage: true, schema }],
     },
   };
 }

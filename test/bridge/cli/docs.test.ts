@@ -8,6 +8,7 @@ import { expect, it } from 'vitest';
 import { commands } from '../../../bridge/cli/commands.ts';
 import type { KubeObject } from '../../../bridge/ports.ts';
 import { CommandLine } from '../../support/command-line.ts';
+import { commandsOf, pagesFor } from '../../support/document-blocks.ts';
 import { RuleScene } from '../../support/rule-scene.ts';
 import { root } from '../../support/tracked-files.ts';
 
@@ -43,17 +44,20 @@ it('docs/cli.md shows every command, and each says what stands there', async () 
   const made = await scene();
   const line = new CommandLine(made);
   const examples = [...text.matchAll(EXAMPLE)].map(([, command = '']) => command);
-  const headings = [...text.matchAll(/(?<=^## )[a-z]+$/gm)].map(([name]) => name);
+  const pages = pagesFor(import.meta.filename);
+  const shown = examples.flatMap(() => commandsOf(pages.next('docs/cli.md')));
+  expect([shown, pages.left()]).toEqual([examples.map((example) => `finalizer-bridge ${example}`), []]);
+  const headings = [...text.matchAll(/(?<=^## )[a-z-]+$/gm)].map(([name]) => name);
   expect(headings.sort(), 'a heading for each command').toEqual(commands.map(({ name }) => name).sort());
   expect(new Set(examples.map((example) => example.split(' ')[0]))).toEqual(new Set(EXAMPLED));
-  const shown = new Map<string, string>();
+  const said = new Map<string, string>();
   for (const example of examples) {
     const words = [...example.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain = '']) => quoted ?? plain);
     const { out, err } = await line.run('', ...words);
-    shown.set(example, [err, out].filter(Boolean).join('\n'));
+    said.set(example, [err, out].filter(Boolean).join('\n'));
   }
   await made.stop();
-  const now = text.replace(EXAMPLE, (_, command: string) => `$ finalizer-bridge ${command}\n${shown.get(command)}\n`);
+  const now = text.replace(EXAMPLE, (_, command: string) => `$ finalizer-bridge ${command}\n${said.get(command)}\n`);
   if (process.env.UPDATE_DOCS === '1') writeFileSync(DOCUMENT, now);
   expect(now).toBe(readFileSync(DOCUMENT, 'utf8'));
 });

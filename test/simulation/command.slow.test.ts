@@ -1,0 +1,32 @@
+/*
+ * `npm run simulate` as docs/simulation.md tells it: the command of the page, as a process of its own, over a hundredth of the
+ * deletions that it names.
+ */
+import { spawnSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { scripts } from '../support/checkout.ts';
+import { commandsOf, pagesFor } from '../support/document-blocks.ts';
+import { root } from '../support/tracked-files.ts';
+
+const FORM = /^npm run (?<script>\S+) -- (?<args>.*--deletions (?<deletions>\d+))$/;
+const form = z.object({ script: z.string(), args: z.string(), deletions: z.string() });
+const report = z.looseObject({ deletions: z.int(), failing: z.int(), broken: z.array(z.unknown()) });
+
+it('the simulation keeps every promise when it is started as its page says', { timeout: 300_000 }, () => {
+  const pages = pagesFor(import.meta.filename);
+  const commands = commandsOf(pages.next('docs/simulation.md'));
+  expect([commands.length, pages.left()]).toEqual([1, []]);
+  const { script, args, deletions } = form.parse(FORM.exec(commands[0] ?? '')?.groups);
+  const fewer = args.replace(deletions, String(Number(deletions) / 100)).split(' ');
+
+  const ran = spawnSync(process.execPath, [scripts().get(script) ?? '', ...fewer, '--json'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+
+  expect(ran).toMatchObject({ status: 0, stderr: '' });
+  const said = report.parse(JSON.parse(ran.stdout));
+  expect(said).toMatchObject({ failing: 0, broken: [] });
+  expect(said.deletions).toBeGreaterThan(0);
+});
