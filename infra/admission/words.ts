@@ -69,21 +69,25 @@ const annotationsOf = (object: string) => `${object}.?metadata.?annotations.orVa
 const [was, is] = [annotationsOf('oldObject'), annotationsOf('object')];
 const mayHoldOurs = (annotations: string) => `${annotations}.exists(k, k.contains('.${RULE_GROUP}/'))`;
 
+const isCrowded = `(size(${was}) > ${ANNOTATIONS_MAX} || size(${is}) > ${ANNOTATIONS_MAX})`;
+const isWord = `k.split('/')[0] in ${listOf(ANNOTATION_DOMAINS.filter((domain) => domain !== domainOf(RECORD_PREFIX)))}`;
+
 /**
  * The cheap test: on most writes no annotation changes, and most objects have none of ours. A new object has a uid that
  * nobody can have named; where there is no old object otherwise, somebody writes through a subresource, as by a Binding,
- * whose annotations go on to the Pod. What the bridge may write is the business of the policy `limits`.
+ * whose annotations go on to the Pod. The bridge writes its records unasked, and a person's words no more than anybody else,
+ * whether or not the policy `limits` is in force as well.
  */
 export function matchConditions(bridge: string): readonly NamedExpression[] {
   return [
     {
       name: 'our-annotations-change',
       expression: [
-        `request.userInfo.username != '${bridge}' && (`,
+        `request.userInfo.username == '${bridge}' ?`,
+        `  oldObject != null && ${was} != ${is} && !${isCrowded} &&`,
+        `  (${is}.exists(k, ${isWord} && ${was}[?k] != ${is}[?k]) || ${was}.exists(k, ${isWord} && !(k in ${is}))) :`,
         "oldObject == null ? request.?subResource.orValue('') != '' :",
-        `  ${was} != ${is} &&`,
-        `  (size(${was}) > ${ANNOTATIONS_MAX} || size(${is}) > ${ANNOTATIONS_MAX} ||`,
-        `  ${mayHoldOurs(is)} || ${mayHoldOurs(was)}))`,
+        `  ${was} != ${is} && (${isCrowded} || ${mayHoldOurs(is)} || ${mayHoldOurs(was)})`,
       ].join('\n'),
     },
   ];

@@ -144,6 +144,20 @@ describe('a record', () => {
     expect(await tries(bridge, record(JSON.stringify({ uid: thing.uid })))).toEqual(TAKEN);
   });
 
+  it('is all that the bridge writes: it says no word and takes none back, without the policy on what it may change', async () => {
+    const record = { [key('status', 'a')]: `{"uid":"${thing.uid}"}` };
+    for (const word of ['release', 'reason', 'approve', 'retry']) {
+      const said = all(word, ['a'], `${thing.uid}/x`);
+      expect(await tries(bridge, { annotations: said })).toEqual(REFUSED);
+      expect(await tries(bridge, { annotations: { ...record, ...said } })).toEqual(REFUSED);
+    }
+    const admin = await scene.user('sayer', { verbs: ['release'] });
+    expect((await admin.merge(thing, released('a'))).status).toBe(200);
+    expect(await tries(bridge, { annotations: { [key('release', 'a')]: null } })).toEqual(REFUSED);
+    expect(await tries(bridge, { annotations: record })).toEqual(TAKEN);
+    expect((await admin.merge(thing, { annotations: { [key('release', 'a')]: null } })).status).toBe(200);
+  });
+
   it('V14 is not forged with a uid that is written in escapes', async () => {
     const [first = ''] = thing.uid;
     const hidden = `\\u00${first.charCodeAt(0).toString(16)}${thing.uid.slice(1)}`;
