@@ -5,8 +5,8 @@
  */
 import { join } from 'node:path';
 import { bridgePolicy, irsaTrust, podIdentityTrust } from './functions/bridge-papers.ts';
-import { bridgeSide, readOutputs } from './functions/stack-outputs.ts';
-import { clusterOf, fetchOutputs, valuesOf } from './stack.ts';
+import { bridgeSide, clusterOf, readOutputs } from './functions/stack-outputs.ts';
+import { fetchOutputs, valuesOf } from './stack.ts';
 import { stackOptions } from './stack-options.ts';
 import { helped, type Usage } from './stack-usage.ts';
 import { runEntry } from './tool.ts';

@@ -1,13 +1,24 @@
 /*
  * What people who keep handlers in a repository of their own import, as `finalizer-bridge/infra`: for their serverless.yml
- * `serverless`, for the command line `init` and `dev`. What is heavy is loaded when it is used.
+ * `serverless`, for the command line `init`, `dev` and `bridgeValues`. What is heavy is loaded when it is used.
  */
+import type { BridgeValuesOptions } from './kit/bridge-values.ts';
 import type { DevOptions, DevReport } from './kit/dev-report.ts';
 
+export type { BridgeValuesOptions } from './kit/bridge-values.ts';
 export type { DevOptions, DevReport } from './kit/dev-report.ts';
 export { KitError } from './kit/error.ts';
 export { type InitOptions, init } from './kit/init.ts';
 export { type ServiceOptions, serverless } from './kit/serverless.ts';
+
+/**
+ * What the bridge's chart has to be told of the functions that were deployed of a project, as YAML.
+ * @throws KitError for what is missing, ValuesError with every fault of the values.
+ */
+export async function bridgeValues(options: BridgeValuesOptions): Promise<string> {
+  const { makeBridgeValues } = await import('./kit/bridge-values.ts');
+  return await makeBridgeValues(options);
+}
 
 /** Sends one request to a handler and waits for its answer. @throws KitError for what is missing, and when no answer comes. */
 export async function dev(options: DevOptions): Promise<DevReport> {

@@ -4,6 +4,7 @@
  */
 import { adopt } from './adopt.ts';
 import { approve } from './approve.ts';
+import { bridgeValues } from './bridge-values.ts';
 import type { Command } from './command.ts';
 import { dev } from './dev.ts';
 import { drain } from './drain.ts';
@@ -16,5 +17,5 @@ import { status } from './status.ts';
 /** All commands. */
 export const commands: readonly Command[] = [
   ...[status, explain, retry, release, approve, adopt, drain],
-  ...[init, dev],
+  ...[init, dev, bridgeValues],
 ];

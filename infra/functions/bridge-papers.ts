@@ -1,6 +1,6 @@
 /*
  * What the bridge of one cluster is given from a deployed stack: the chart's values, its role's policy, and how the role
- * trusts the bridge's ServiceAccount. Pure texts; called by ../bridge-values.ts and ../bridge-policy.ts.
+ * trusts the bridge's ServiceAccount. Pure texts; called by ../bridge-values.ts, ../kit/bridge-values.ts and ../bridge-policy.ts.
  */
 import { stringify } from 'yaml';
 import type { BridgeSide } from './stack-outputs.ts';
@@ -31,7 +31,7 @@ export function chartValues({ side, values, cluster, withRole }: ChartInput): st
   };
   return [
     `# For the bridge of cluster ${name ?? uid}, from the stack ${values.service}-${values.stage} in ${values.region}.`,
-    '# Made by npm run bridge-values; `kinds` and all else belong into a values file of your own.',
+    '# Made by bridge-values; `kinds` and all else belong into a values file of your own.',
     stringify(document, { lineWidth: 0 }),
   ].join('\n');
 }

@@ -1,6 +1,7 @@
 /*
  * What a deployed stack says of itself, read back: from what CloudFormation's DescribeStacks answers, as the AWS command line
- * and outputs-plugin.cjs write it, or from a plain object of names and values. Called by ../stack.ts; outputs.ts names them.
+ * and outputs-plugin.cjs write it, or from a plain object of names and values. Called by ../stack.ts and ../kit/; outputs.ts names
+ * them.
  */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
@@ -31,15 +32,35 @@ export interface BridgeSide {
  */
 export function readOutputs(file: string): StackOutputs {
   try {
-    const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    const answer = described.safeParse(read);
-    if (!answer.success) return plain.parse(read);
-    const [stack, ...others] = answer.data.Stacks;
-    if (stack === undefined || others.length > 0) throw new Error(`it describes ${answer.data.Stacks.length} stacks`);
-    return Object.fromEntries(stack.Outputs.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+    return outputsIn(JSON.parse(readFileSync(file, 'utf8')));
   } catch (cause) {
     throw new Error(`reading the outputs of a stack from ${file}: ${explain(cause)}`, { cause });
   }
+}
+
+/**
+ * Takes outputs out of what CloudFormation answers, or of a plain object.
+ * @throws when it is neither, or describes another number of stacks than one
+ */
+export function outputsIn(read: unknown): StackOutputs {
+  const answer = described.safeParse(read);
+  if (!answer.success) return plain.parse(read);
+  const [stack, ...others] = answer.data.Stacks;
+  if (stack === undefined || others.length > 0) throw new Error(`it describes ${answer.data.Stacks.length} stacks`);
+  return Object.fromEntries(stack.Outputs.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+}
+
+/**
+ * Picks a cluster of the values by name or uid; the only one when none is named.
+ * @param option what names one on the command line
+ * @throws Error with the clusters that there are
+ */
+export function clusterOf({ clusters }: Values, wanted: string | undefined, option = '--cluster'): ClusterValues {
+  const found = clusters.filter(({ uid, name }) => wanted === undefined || uid === wanted || name === wanted);
+  const [cluster] = found;
+  if (cluster !== undefined && found.length === 1) return cluster;
+  const known = clusters.map(({ uid, name }) => name ?? uid).join(', ');
+  throw new Error(`choosing a cluster: name one with ${option}; there are ${known}`);
 }
 
 /**

@@ -1,0 +1,36 @@
+/*
+ * `finalizer-bridge bridge-values`: what the bridge's chart has to be told of the functions that were deployed of this folder's
+ * registry, for those who keep handlers in a repository of their own. The kit makes it (infra/kit/bridge-values.ts); here are
+ * its flags, and where it is written.
+ */
+import { writeFileSync } from 'node:fs';
+import * as z from 'zod/mini';
+import { defineLocalCommand, EXIT } from './command.ts';
+import { withKit } from './kit.ts';
+
+export const bridgeValues = defineLocalCommand({
+  name: 'bridge-values',
+  summary: "Writes the chart's values for the functions deployed from this folder",
+  usage: (command) =>
+    command
+      .option('--values <file>', 'else functions.values.yml; a stage has its own')
+      .option('--registry <file>', 'else registry.ts')
+      .option('--for <cluster>', 'name or uid of a cluster of the values; needed when there are several')
+      .option(
+        '--outputs <file>',
+        'outputs of the stack, as aws cloudformation describe-stacks prints them; else asked for',
+      )
+      .option('--irsa', 'with the annotation of the role, for IAM roles for service accounts')
+      .option('--out <file>', 'where to write; standard output unless told'),
+  options: z.object({
+    ...{ values: z.optional(z.string()), registry: z.optional(z.string()), for: z.optional(z.string()) },
+    ...{ outputs: z.optional(z.string()), out: z.optional(z.string()), irsa: z._default(z.boolean(), false) },
+  }),
+  async run(context, _args, { for: cluster, irsa: withRole, out, ...files }) {
+    const asked = { ...files, cluster, withRole, folder: process.cwd() };
+    const made = await withKit(async (kit) => z.string().parse(await kit.bridgeValues(asked)));
+    if (out === undefined) context.out(made.trimEnd());
+    else writeFileSync(out, made);
+    return EXIT.ok;
+  },
+});
