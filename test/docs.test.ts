@@ -54,6 +54,16 @@ describe('docs/promises.md', () => {
   });
 });
 
+describe('docs/security.md', () => {
+  it('names for every claim about a threat the test or the code that holds it', () => {
+    const [threats = ''] = /(?<=^## Threats\n)[\s\S]*?(?=^## )/m.exec(read('docs/security.md')) ?? [];
+    const rows = threats.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| tries to'));
+    expect(rows.length).toBeGreaterThan(25);
+    const held = /`(?:test|bridge|\.github)\/[^`]+` \|$|`package-lock\.json`, `test\/[^`]+` \|$/;
+    expect(rows.filter((row) => !held.test(row))).toEqual([]);
+  });
+});
+
 it.each([
   'README.md',
   'CONTRIBUTING.md',
@@ -62,6 +72,7 @@ it.each([
   'docs/releases.md',
   'docs/promises.md',
   'docs/leaving.md',
+  'docs/security.md',
   'docs/verified.md',
 ])('%s names only files that exist', (document) => {
   const named = [...read(document).matchAll(/`((?:bridge|functions|infra|test|docs)\/[\w./-]*\w)`/g)];

@@ -139,6 +139,13 @@ describe('docs/operations.md', () => {
   });
 });
 
+describe('docs/operations.md on some namespaces only', () => {
+  it('shows where entries of each rule may be, and lets who knows better say so', async () => {
+    expect(await next('docs/operations.md')).toMatch(/^team-buckets +\S+/m);
+    expect(await next('docs/operations.md')).toContain(`${RULE} patched`);
+  });
+});
+
 describe('docs/security.md', () => {
   it('shows the policies that the chart has installed', async () => {
     const said = await next('docs/security.md');

@@ -3,7 +3,7 @@
  * emulated AWS by the commands of docs/write-a-handler.md, with a shipped handler in its registry beside its own.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -13,6 +13,7 @@ import { findAwsCli } from '../../infra/local/aws-cli.ts';
 import { type Cloud, startCloud } from '../../infra/local/cloud.ts';
 import { type CloudFront, startCloudFront } from '../support/cloud-front.ts';
 import { commandsOf, pagesFor } from '../support/document-blocks.ts';
+import { shellIn } from '../support/document-shell.ts';
 import { type PackedKit, packKit } from '../support/kit-project.ts';
 import { root } from '../support/tracked-files.ts';
 
@@ -59,13 +60,15 @@ function change(name: string, ...edits: readonly (readonly [RegExp, string])[]):
   writeFileSync(file, edited);
 }
 
-/** Credentials for the emulator, and no other way out. */
-const reach = () => ({
-  ...{ HTTP_PROXY: '', HTTPS_PROXY: '', AWS_EC2_METADATA_DISABLED: 'true', AWS_ENDPOINT_URL: front.endpoint },
-  ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' },
-});
-const run = (command: string, env: Readonly<Record<string, string>> = {}) =>
-  kit.run(folder, '/bin/sh', ['-c', command], { ...reach(), ...env });
+/** Runs commands in the project, beside this process, which has the emulator's front; with credentials for that. */
+async function run(command: string, env: Readonly<Record<string, string>> = {}) {
+  const bin = join(folder, 'node_modules/.bin');
+  const shell = shellIn(folder, {
+    ...{ PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`, AWS_ENDPOINT_URL: front.endpoint },
+    ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_EC2_METADATA_DISABLED: 'true', ...env },
+  });
+  return await shell.run(command);
+}
 
 const values = z.object({
   queues: z.object({ region: z.string(), results: z.string() }),
@@ -76,15 +79,15 @@ const values = z.object({
 describe('the values for the chart, of a repository of handlers', () => {
   it('are not asked for in vain: a stack that is not there is named, with what can be done', {
     timeout: MINUTES,
-  }, () => {
-    const { code, err } = run('npm run --silent bridge-values');
+  }, async () => {
+    const { code, err } = await run('npm run --silent bridge-values');
     expect(code).toBe(1);
     expect(err).toMatch(/asking for the outputs of teardown-handlers-dev in \S+: .*does not exist; .*--outputs FILE/);
   });
 
-  it('name the queues of own and of shipped handlers, and are what the chart takes', { timeout: MINUTES }, () => {
+  it('name the queues of own and of shipped handlers, and are what the chart takes', { timeout: MINUTES }, async () => {
     for (const command of commandsOf(pages.next('docs/write-a-handler.md'))) {
-      const { code, out, err } = run(command);
+      const { code, out, err } = await run(command);
       expect(code, `${command}\n${out}${err}`).toBe(0);
     }
     const made: unknown = parse(readFileSync(join(folder, 'bridge.values.yaml'), 'utf8'));
@@ -104,17 +107,17 @@ describe('the values for the chart, of a repository of handlers', () => {
   });
 
   it('are made of a file as well, for a cluster that is named, with no credentials', { timeout: MINUTES }, async () => {
-    const [aws, ...words] = await findAwsCli(console.error);
-    const describe = ['cloudformation', 'describe-stacks', '--stack-name', 'teardown-handlers-dev'];
-    const described = kit.run(folder, aws, [...words, ...describe], { ...reach(), AWS_DEFAULT_REGION: 'eu-west-1' });
-    writeFileSync(join(folder, 'outputs.json'), described.out);
+    const aws = (await findAwsCli(console.error)).join(' ');
+    const describe = 'cloudformation describe-stacks --stack-name teardown-handlers-dev > outputs.json';
+    const described = await run(`${aws} ${describe}`, { AWS_DEFAULT_REGION: 'eu-west-1' });
+    expect(described.code, described.err).toBe(0);
     const keyless = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' };
-    const made = run('npx finalizer-bridge bridge-values --outputs outputs.json --irsa', keyless);
+    const made = await run('npx finalizer-bridge bridge-values --outputs outputs.json --irsa', keyless);
     expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/roleArn: arn:aws:iam::/) });
     expect(values.parse(parse(made.out))).toEqual(
       values.parse(parse(readFileSync(join(folder, 'bridge.values.yaml'), 'utf8'))),
     );
-    expect(run('npx finalizer-bridge bridge-values --outputs outputs.json --for another')).toMatchObject({
+    expect(await run('npx finalizer-bridge bridge-values --outputs outputs.json --for another')).toMatchObject({
       code: 1,
       err: expect.stringContaining('name one with --for; there are'),
     });
