@@ -10,7 +10,7 @@ import {
   type Ownership,
   type Request,
   type Target,
-  TERM_DEFAULT_MS,
+  TERM_MIN_MS,
 } from '../../bridge/contract.ts';
 
 const DAY_MS = 86_400_000;
@@ -38,11 +38,17 @@ export interface TestRequest {
   readonly rule?: Request['data']['rule'];
   /** The number of the term; 0, the first, unless told. */
   readonly attempt?: number;
-  /** ms, never less than the hour of a rule that says nothing; a day unless told, so that a request does not expire on the way. */
+  /**
+   * ms, at least the half hour that a rule may say; a day unless told, so that a request does not expire on the way. A request
+   * ends two terms after its object was deleted: one of a short term is expired unless that is told as well.
+   */
   readonly term?: number;
 }
 
-/** Makes a request with everything that its digests are made of. */
+/**
+ * Makes a request with everything that its digests are made of.
+ * @throws RangeError for a term that no rule can have
+ */
 export function requestFor({ now, object: changes = {}, ...asked }: TestRequest): Request {
   const object: ObjectRef = {
     ...OBJECT,
@@ -52,12 +58,14 @@ export function requestFor({ now, object: changes = {}, ...asked }: TestRequest)
     ...changes,
   };
   const { handler, target, options = {}, cluster = CLUSTER, rule = RULE, attempt = 0, term = DAY_MS } = asked;
+  if (!(term >= TERM_MIN_MS))
+    throw new RangeError(`making a request: a term of ${term} ms is under the least of ${TERM_MIN_MS}`);
   const ownership = asked.ownership ?? { tags: { 'finalizer-bridge.dev/owner-uid': object.uid } };
   const path = `/apis/${object.apiVersion}/namespaces/${object.namespace}/${object.resource}/${object.name}`;
   return makeRequest({
     ...{ handler, target, options, ownership, cluster, rule, object, path, attempt },
     gracePeriodSeconds: 0,
-    term: Math.max(term, TERM_DEFAULT_MS),
+    term,
   });
 }
 

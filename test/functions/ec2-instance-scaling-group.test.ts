@@ -8,7 +8,14 @@ import { ec2Instance } from '../../functions/handlers/ec2-instance.ts';
 import { KEEP_TAG } from '../../functions/ownership.ts';
 import { instances } from '../support/scripted-aws.ts';
 import { done, parametersOf, protections } from '../support/scripted-ec2.ts';
-import { type Member, members, scalingError, scalingGroup, terminating } from '../support/scripted-scaling.ts';
+import {
+  type Member,
+  members,
+  scalingError,
+  scalingGroup,
+  scalingGroups,
+  terminating,
+} from '../support/scripted-scaling.ts';
 import { ACCOUNT, REGION } from './fixtures.ts';
 import { OWNED, type RunChanges, runOnce } from './runs.ts';
 import { scriptedAws } from './scripted.ts';
@@ -76,6 +83,15 @@ describe('an instance of a scaling group that may shrink (C6)', () => {
       expect(terminated()).toEqual([TERMINATE]);
     },
   );
+});
+
+it('an instance whose scaling group is not found is waited for: nothing says yet whether the group lets it go (C6)', async () => {
+  aws.on(GROUP, scalingGroups());
+  expect(await run()).toMatchObject({
+    ...{ outcome: 'pending', reason: 'GroupNotFound', retryAt: expect.any(String) },
+    message: expect.stringContaining(`scaling group ${group} has the instance in service`),
+  });
+  expect(terminated()).toEqual([]);
 });
 
 describe('an instance of a scaling group is refused (C6)', () => {

@@ -100,6 +100,8 @@ describe('one run of a handler', () => {
 });
 
 describe('a request of a test', () => {
+  const NOW = Date.parse('2026-03-02T10:00:00Z');
+
   it('is one that the functions decode, with what was asked for', () => {
     const asked = { handler: 'licence', target: { id: 'l-1' }, object: { name: 'seat', uid: 'u-1' } };
     const request = requestFor({ ...asked, now: Date.now() });
@@ -109,6 +111,25 @@ describe('a request of a test', () => {
       ok: true,
       message: { data: { target: { id: 'l-1' }, object: { name: 'seat' }, ownership: { tags: { [OWNER]: 'u-1' } } } },
     });
+  });
+
+  it.each([0, 60_000, 1_799_999, Number.NaN])('has no term that no rule can have: %d ms', (term) => {
+    expect(() => requestFor({ handler: 'thing', target: { id: 'x' }, now: NOW, term })).toThrow(
+      `making a request: a term of ${term} ms is under the least of 1800000`,
+    );
+  });
+
+  it('has the term that was asked for, in its end', () => {
+    const term = 1_800_000;
+    const deletionTimestamp = new Date(NOW).toISOString();
+    const { data } = requestFor({
+      handler: 'thing',
+      target: { id: 'x' },
+      now: NOW,
+      term,
+      object: { deletionTimestamp },
+    });
+    expect(Date.parse(data.expires)).toBe(NOW + 2 * term);
   });
 
   it('is taken by a whole function, whose configuration names its cluster and sender', async () => {

@@ -21,20 +21,24 @@ export function members(...list: readonly Member[]): Reply {
   return result('DescribeAutoScalingInstances', `<AutoScalingInstances>${items.join('')}</AutoScalingInstances>`);
 }
 
-/** The answer of DescribeAutoScalingGroups for one group. */
-export function scalingGroup(facts: {
+/** What is said of a group. */
+export interface GroupFacts {
   readonly name: string;
   readonly least: number;
   readonly desired: number;
   readonly tags?: Readonly<Record<string, string>>;
-}): Reply {
-  const tags = Object.entries(facts.tags ?? {}).map(
-    ([key, value]) => `<member><Key>${key}</Key><Value>${value}</Value></member>`,
-  );
-  return result(
-    'DescribeAutoScalingGroups',
-    `<AutoScalingGroups><member><AutoScalingGroupName>${facts.name}</AutoScalingGroupName><MinSize>${facts.least}</MinSize><DesiredCapacity>${facts.desired}</DesiredCapacity><Tags>${tags.join('')}</Tags></member></AutoScalingGroups>`,
-  );
+}
+
+/** The answer of DescribeAutoScalingGroups: one group. */
+export const scalingGroup = (facts: GroupFacts) => scalingGroups(facts);
+
+/** The same for any number of groups. */
+export function scalingGroups(...groups: readonly GroupFacts[]): Reply {
+  const items = groups.map(({ name, least, desired, tags = {} }) => {
+    const set = Object.entries(tags).map(([key, value]) => `<member><Key>${key}</Key><Value>${value}</Value></member>`);
+    return `<member><AutoScalingGroupName>${name}</AutoScalingGroupName><MinSize>${least}</MinSize><DesiredCapacity>${desired}</DesiredCapacity><Tags>${set.join('')}</Tags></member>`;
+  });
+  return result('DescribeAutoScalingGroups', `<AutoScalingGroups>${items.join('')}</AutoScalingGroups>`);
 }
 
 /** The answer of TerminateInstanceInAutoScalingGroup: what the group is doing now. */

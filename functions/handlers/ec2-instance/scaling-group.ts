@@ -85,7 +85,7 @@ function inGroup(id: string, where: string): Outcome {
   return refused({ reason: 'InScalingGroup', message });
 }
 
-/** A group that is to be kept, or that would have to go below its smallest size. */
+/** A group that is to be kept, or that would have to go below its smallest size; one that is not found, on its way out, is waited for. */
 async function refuseGroup(context: Context, group: string): Promise<Outcome | undefined> {
   const command = new DescribeAutoScalingGroupsCommand({ AutoScalingGroupNames: [group] });
   const answer = await context.calls.look('autoscaling:DescribeAutoScalingGroups', (options) =>
@@ -93,10 +93,14 @@ async function refuseGroup(context: Context, group: string): Promise<Outcome | u
   );
   if (answer.means !== 'done') return failed(`looking at scaling group ${group}`, answer);
   const found = answer.value.AutoScalingGroups?.find(({ AutoScalingGroupName }) => AutoScalingGroupName === group);
-  if (tagsFrom(found?.Tags).has(KEEP_TAG)) {
+  if (found === undefined) {
+    const message = `scaling group ${group} has the instance in service, and is itself not found`;
+    return pending({ reason: 'GroupNotFound', message, retryAt: context.inSeconds(RETRY_SECONDS) });
+  }
+  if (tagsFrom(found.Tags).has(KEEP_TAG)) {
     return refused({ reason: 'Kept', message: `scaling group ${group}: the tag ${KEEP_TAG} is set` });
   }
-  const { MinSize = 0, DesiredCapacity = 0 } = found ?? {};
+  const { MinSize = 0, DesiredCapacity = 0 } = found;
   if (DesiredCapacity > MinSize) return undefined;
   const message = `scaling group ${group} has ${DesiredCapacity} instances, and ${MinSize} is its smallest size: lower that first`;
   return refused({ reason: 'GroupAtMinimum', message });
