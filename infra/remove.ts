@@ -6,9 +6,7 @@
 import { join } from 'node:path';
 import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { runFramework } from './framework.ts';
-import { deadLetterNames, handlerNames, resultQueueNames } from './functions/names.ts';
-import type { StackOutputs } from './functions/stack-outputs.ts';
-import type { Values } from './functions/values.ts';
+import { queuesIn, type StackOutputs } from './functions/stack-outputs.ts';
 import { fetchOutputs, queuesClient, requireCredentials, type StackPlace, valuesOf } from './stack.ts';
 import { frameworkArgs, stackOptions } from './stack-options.ts';
 import { helped, type Usage } from './stack-usage.ts';
@@ -24,23 +22,15 @@ export interface Filled {
   readonly awaited: boolean;
 }
 
-/** Counts what lies in the stack's queues, seen or unseen. SQS counts approximately, and up to a minute late. */
-async function filledQueues(sqs: SQSClient, outputs: StackOutputs, values: Values): Promise<readonly Filled[]> {
-  const queues = [
-    ...Object.keys(values.handlers).map((handler) => handlerNames(values, handler)),
-    ...values.clusters.map(({ uid }) => resultQueueNames(values, uid)),
-  ];
-  const all = [
-    ...queues.flatMap(({ queue, queueId, deadLetters, deadLettersId }) => [
-      { name: queue, id: queueId, awaited: true },
-      { name: deadLetters, id: deadLettersId, awaited: false },
-    ]),
-    { name: deadLetterNames(values).archive, id: deadLetterNames(values).archiveId, awaited: false },
-  ];
-  const counted = all.map(async ({ name, id, awaited }) => {
-    const url = outputs[`${id}Url`];
-    return { name, awaited, messages: url === undefined ? 0 : await messagesIn(sqs, url) };
-  });
+/**
+ * Counts what lies in the stack's queues, seen or unseen: in all that are deployed, whether or not the values still name them.
+ * SQS counts approximately, and up to a minute late.
+ */
+async function filledQueues(sqs: SQSClient, outputs: StackOutputs): Promise<readonly Filled[]> {
+  const counted = queuesIn(outputs).map(async ({ name, url, awaited }) => ({
+    ...{ name, awaited },
+    messages: await messagesIn(sqs, url),
+  }));
   return (await Promise.all(counted)).filter(({ messages }) => messages > 0);
 }
 
@@ -71,7 +61,7 @@ export async function removeFunctions(request: RemoveRequest): Promise<number> {
   const { deployed, serviceDir, env, sqs, discardMessages, say } = request;
   const values = valuesOf(request);
   const stack = `${values.service}-${values.stage}`;
-  const filled = await filledQueues(sqs, await fetchOutputs(request), values);
+  const filled = await filledQueues(sqs, await fetchOutputs(request));
   for (const { name, messages, awaited } of filled) {
     const what = awaited ? 'objects in the cluster wait for them' : 'they are lost with it';
     say(`${name}: about ${messages} messages; ${what}\n`);

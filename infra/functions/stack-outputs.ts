@@ -50,6 +50,25 @@ export function outputsIn(read: unknown): StackOutputs {
   return Object.fromEntries(stack.Outputs.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
 }
 
+/** A queue of a deployed stack. */
+export interface DeployedQueue {
+  /** In SQS. */
+  readonly name: string;
+  readonly url: string;
+  /** Whether an object waits for what lies there: requests and results, and no dead letters. */
+  readonly awaited: boolean;
+}
+
+/** All queues of a stack, of whatever handlers and clusters it was deployed with. */
+export function queuesIn(outputs: StackOutputs): readonly DeployedQueue[] {
+  return Object.entries(outputs)
+    .filter(([key]) => key.endsWith('QueueUrl'))
+    .map(([key, url]) => ({
+      ...{ name: url.slice(url.lastIndexOf('/') + 1), url },
+      awaited: !/(DeadLetter|Archive)QueueUrl$/.test(key),
+    }));
+}
+
 /**
  * Picks a cluster of the values by name or uid; the only one when none is named.
  * @param option what names one on the command line

@@ -13,7 +13,7 @@ import * as z from 'zod/mini';
 import { registry } from '../../functions/registry.ts';
 import { bridgePolicy, chartValues, irsaTrust, podIdentityTrust } from '../../infra/functions/bridge-papers.ts';
 import { loadService } from '../../infra/functions/service.ts';
-import { bridgeSide, clusterOf, readOutputs } from '../../infra/functions/stack-outputs.ts';
+import { bridgeSide, clusterOf, queuesIn, readOutputs } from '../../infra/functions/stack-outputs.ts';
 import { requireCredentials, valuesOf } from '../../infra/stack.ts';
 import { stackOptions } from '../../infra/stack-options.ts';
 import { PRODUCTION, STAGING, twoClusters } from '../support/packaged-service.ts';
@@ -96,6 +96,20 @@ describe('the outputs of a stack', () => {
     ['of something else', [1], 'reading the outputs of a stack from'],
   ])('are not taken %s', (_, text, message) => {
     expect(() => outputsFrom(text)).toThrow(message);
+  });
+
+  it('name every queue, and of each whether objects wait for what lies there', () => {
+    const queues = queuesIn(outputsFrom(answer));
+    const names = (isAwaited: boolean) =>
+      queues.filter(({ awaited }) => awaited === isAwaited).map(({ name }) => name.replace('QueueUrl', ''));
+    const handlers = Object.keys(values.handlers).length;
+    const clusters = values.clusters.length;
+    expect(names(true)).toHaveLength(handlers + clusters);
+    expect(names(true).filter((name) => !/Request$|^Result/.test(name) || /DeadLetter/.test(name))).toEqual([]);
+    // Of each its dead letters, and one archive of all.
+    expect(names(false)).toHaveLength(handlers + clusters + 1);
+    expect(names(false)).toContain('DeadDashlettersArchive');
+    expect(queues.every(({ url }) => url.startsWith('https://aws/'))).toBe(true);
   });
 
   it('are not half taken: what a newer handler lacks is named', () => {
