@@ -21,7 +21,12 @@ const say = (line: string) => console.error(line);
 const BUILD_TIME_MS = 600_000;
 
 const rights = z.record(z.string(), z.string());
-const stepSchema = z.object({ uses: z.optional(z.string()), run: z.optional(z.string()), with: z.optional(z.json()) });
+const stepSchema = z.object({
+  id: z.optional(z.string()),
+  uses: z.optional(z.string()),
+  run: z.optional(z.string()),
+  with: z.optional(z.json()),
+});
 const workflowSchema = z.object({
   on: z.record(z.string(), z.json()),
   permissions: rights,
@@ -85,12 +90,41 @@ describe('the workflows', () => {
       ),
     );
     expect(writing.sort()).toEqual([
+      'release.yml chart attestations',
+      'release.yml chart id-token',
       'release.yml chart packages',
       'release.yml image attestations',
       'release.yml image id-token',
       'release.yml image packages',
       'release.yml package id-token',
       'release.yml release contents',
+    ]);
+  });
+
+  it('says of image and chart where each was made, by the digest that the registry gave it', () => {
+    const attestation = z.object({
+      'subject-name': z.string(),
+      'subject-digest': z.literal('$' + '{{ steps.push.outputs.digest }}'),
+      'push-to-registry': z.literal(true),
+    });
+    const jobs = workflows.find(({ name }) => name === 'release.yml')?.jobs ?? {};
+    const provenances = Object.entries(jobs).flatMap(([job, { steps }]) =>
+      steps
+        .filter(({ uses }) => uses?.startsWith('actions/attest@'))
+        .map((step) => z.looseObject(attestation.shape).parse(step.with))
+        .filter((made) => !('sbom-path' in made))
+        .map((made) => `${job} ${made['subject-name']}`),
+    );
+    expect(provenances).toEqual([
+      `image ${'$'}{{ env.IMAGE }}`,
+      'chart ghcr.io/finalizer-bridge/charts/finalizer-bridge',
+    ]);
+    // What comes from the registry is what was pushed there: each job has one step of that name, and it pushes.
+    const pushing = ['image', 'chart'].map((job) => jobs[job]?.steps.filter(({ id }) => id === 'push') ?? []);
+    expect(pushing.map((steps) => steps.length)).toEqual([1, 1]);
+    expect(pushing.map(([step]) => step?.run ?? step?.uses)).toEqual([
+      expect.stringMatching(/^docker\/build-push-action@/),
+      expect.stringMatching(/helm push[\s\S]*digest=\$digest/),
     ]);
   });
 
