@@ -135,7 +135,7 @@ describe('docs/operations.md', () => {
     await eventually('the bridge has written its record', isWritten, 60_000);
     const said = await next('docs/operations.md');
     expect(said).toContain(`status.finalizer-bridge.dev/${RULE}`);
-    expect(said).toMatch(/Teardown\w+/);
+    expect(said).toMatch(/ RetryAsked +bucket\/logs /);
   });
 });
 
