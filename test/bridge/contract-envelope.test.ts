@@ -65,35 +65,39 @@ describe('what is said of a message that is not taken', () => {
   const request = goldenBytes('request-retry.json');
   const result = goldenBytes('result-pending.json');
 
-  it.each([
+  it.each<readonly [string, () => unknown, string | RegExp]>([
     [
       'its size',
-      decodeResult('x'.repeat(MESSAGE_MAX_BYTES + 1)),
+      () => decodeResult('x'.repeat(MESSAGE_MAX_BYTES + 1)),
       `${MESSAGE_MAX_BYTES + 1} bytes, at most ${MESSAGE_MAX_BYTES} are read`,
     ],
     [
       'every fault, each with its place',
-      decodeRequest(request.replace('"attempt":', '"attempt":-').replace('"uid":"', '"uid":"/')),
+      () => decodeRequest(request.replace('"attempt":', '"attempt":-').replace('"uid":"', '"uid":"/')),
       /^data\..*; data\./,
     ],
-    ['the whole, when that is at fault', decodeRequest('7'), /^Invalid input/],
+    ['the whole, when that is at fault', () => decodeRequest('7'), /^[^:;]*$/],
     [
       'its type, cut to what is worth repeating',
-      decodeRequest(request.replace(/"type":"[^"]*"/, `"type":"${'t'.repeat(200)}"`)),
+      () => decodeRequest(request.replace(/"type":"[^"]*"/, `"type":"${'t'.repeat(200)}"`)),
       't'.repeat(128),
     ],
     [
       'that it is nested too deeply',
-      decodeRequest(request.replace('"options":{', `"options":{"deep":${'['.repeat(30_000)}${']'.repeat(30_000)}`)),
+      () =>
+        decodeRequest(request.replace('"options":{', `"options":{"deep":${'['.repeat(30_000)}${']'.repeat(30_000)}`)),
       'nested too deeply',
     ],
     [
       'the place of an outcome',
-      decodeResult(result.replace('"outcome":"pending"', '"outcome":"done"')),
+      () => decodeResult(result.replace('"outcome":"pending"', '"outcome":"done"')),
       /^data\.result: /,
     ],
-  ])('names %s', (_what, outcome, says) => {
-    expect(outcome).toMatchObject({ ok: false, detail: typeof says === 'string' ? says : expect.stringMatching(says) });
+  ])('names %s', (_what, decode, says) => {
+    expect(decode()).toMatchObject({
+      ok: false,
+      detail: typeof says === 'string' ? says : expect.stringMatching(says),
+    });
   });
 
   it('is below the root, where one is told', () => {

@@ -91,11 +91,20 @@ describe('a statement in a policy', () => {
     ['a text cut off', '{"Statement":[{"Sid":"a"}'],
     ['a list', '[{"Statement":[]}]'],
     ['no statements', '{"Version":"2012-10-17"}'],
+    ['a policy and something after it', '{"Statement":[{"Sid":"a"}]}]'],
+    ['a policy with a comma too many', '{"Statement":[{"Sid":"a"}],}'],
     ['statements deeper down only', '{"a":{"Statement":[{}]}}'],
     ['statements that are a text', '{"Statement":"[]"}'],
   ])('is not put into what is no policy: %s', (_what, written) => {
     expect(withStatement(written, OURS, SID)).toBeUndefined();
     expect(withoutStatement(written, SID)).toBeUndefined();
+  });
+
+  it('leaves what is in the list and is no statement, and no space between', () => {
+    const list = 'null, "x" ,7,[ ]\n, {"Sid" : "theirs"}';
+    const during = withStatement(`{"Statement": [ ${list} ]}`, OURS, SID);
+    expect(during).toBe(`{"Statement": [${OURS},null,"x",7,[ ],{"Sid" : "theirs"}]}`);
+    expect(withoutStatement(during ?? '', SID)).toBe('{"Statement": [null,"x",7,[ ],{"Sid" : "theirs"}]}');
   });
 
   it('is not taken out where it is not', () => {
