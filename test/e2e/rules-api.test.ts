@@ -5,16 +5,17 @@
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
 import { sumOf } from '../support/metrics-page.ts';
-import { logFailures, startSite, type TestSite } from '../support/site.ts';
+import { type RuleSite, startRuleSite } from '../support/rule-site.ts';
+import { logFailures, type TestSite } from '../support/site.ts';
 import { bucketsOf } from '../support/site-buckets.ts';
-import { type Hands, handsOf } from '../support/site-hands.ts';
+import type { Hands } from '../support/site-hands.ts';
 import { ruleFor } from '../support/site-kind.ts';
-import { queuesOf } from '../support/site-queues.ts';
-import { type SiteRules, siteRulesOf } from '../support/site-rules.ts';
-import { entryOf, type Thing, type Things, thingsOf } from '../support/site-things.ts';
+import type { SiteRules } from '../support/site-rules.ts';
+import { entryOf, type Thing, type Things } from '../support/site-things.ts';
 
 vi.setConfig({ maxConcurrency: 10 });
 
+let ruled: RuleSite;
 let site: TestSite;
 let rules: SiteRules;
 let things: Things;
@@ -23,20 +24,15 @@ let bridge: BridgeProcess;
 logFailures(() => site);
 
 beforeAll(async () => {
-  site = await startSite({ name: 'rules-api', handlers: ['s3-bucket', 'by-hand'] });
-  [rules, things] = [siteRulesOf(site), thingsOf(site)];
-  hands = handsOf(site, queuesOf(site), 'by-hand');
-  await rules.install();
+  ruled = await startRuleSite({ name: 'rules-api', handlers: ['s3-bucket', 'by-hand'] });
+  ({ site, rules, things, hands } = ruled);
   [bridge] = await Promise.all([
     site.startBridgeOverApi({ kinds: [{ group: '', resource: 'configmaps' }] }),
     site.startFunction(),
   ]);
   await bridge.ready();
 });
-afterAll(async () => {
-  await rules?.removeAll();
-  await site?.stop();
-});
+afterAll(() => ruled?.stop());
 
 /** An object that carries the rule's entry. */
 async function made(name: string, rule: string): Promise<Thing> {

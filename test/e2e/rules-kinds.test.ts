@@ -5,16 +5,17 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
 import { sumOf } from '../support/metrics-page.ts';
-import { logFailures, startSite, type TestSite } from '../support/site.ts';
-import { type Hands, handsOf } from '../support/site-hands.ts';
+import { type RuleSite, startRuleSite } from '../support/rule-site.ts';
+import { logFailures, type TestSite } from '../support/site.ts';
+import type { Hands } from '../support/site-hands.ts';
 import { definitionOf } from '../support/site-kind.ts';
-import { queuesOf } from '../support/site-queues.ts';
-import { type SiteRules, siteRulesOf } from '../support/site-rules.ts';
-import { entryOf, type Thing, type Things, thingsOf } from '../support/site-things.ts';
+import type { SiteRules } from '../support/site-rules.ts';
+import { entryOf, type Thing, type Things } from '../support/site-things.ts';
 
 const CORE = ['configmaps', 'pods', 'persistentvolumeclaims', 'namespaces'];
 const KUBELET_IS_DONE = { gracePeriodSeconds: 0 };
 
+let ruled: RuleSite;
 let site: TestSite;
 let rules: SiteRules;
 let things: Things;
@@ -23,18 +24,13 @@ let bridge: BridgeProcess;
 logFailures(() => site);
 
 beforeAll(async () => {
-  site = await startSite({ name: 'kinds', handlers: ['by-hand'] });
-  [rules, things] = [siteRulesOf(site), thingsOf(site)];
-  hands = handsOf(site, queuesOf(site), 'by-hand');
-  await rules.install();
+  ruled = await startRuleSite({ name: 'kinds' });
+  ({ site, rules, things, hands } = ruled);
   const core = CORE.map((resource) => ({ group: '', resource }));
   bridge = await site.startBridgeOverApi({ kinds: [...core, { group: site.group, resource: 'zones' }] });
   await bridge.ready();
 });
-afterAll(async () => {
-  await rules?.removeAll();
-  await site?.stop();
-});
+afterAll(() => ruled?.stop());
 
 /** A rule for the objects of a kind that carry its name as a label. */
 async function rule(name: string, kind: { readonly group?: string; readonly resource: string }, more: object = {}) {

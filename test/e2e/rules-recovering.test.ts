@@ -4,17 +4,18 @@
  */
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
-import { logFailures, startSite, type TestSite } from '../support/site.ts';
-import { type Hands, handsOf } from '../support/site-hands.ts';
+import { type RuleSite, startRuleSite } from '../support/rule-site.ts';
+import { logFailures, type TestSite } from '../support/site.ts';
+import type { Hands } from '../support/site-hands.ts';
 import { definitionOf } from '../support/site-kind.ts';
-import { queuesOf } from '../support/site-queues.ts';
 import { type Rights, rightsOf } from '../support/site-rights.ts';
-import { type SiteRules, siteRulesOf } from '../support/site-rules.ts';
-import { type Thing, type Things, thingsOf } from '../support/site-things.ts';
+import type { SiteRules } from '../support/site-rules.ts';
+import type { Thing, Things } from '../support/site-things.ts';
 
 /** A rule is judged anew every 15 s, and its kind is then listed. */
 const RECOVERS_WITHIN = 40_000;
 
+let ruled: RuleSite;
 let site: TestSite;
 let rules: SiteRules;
 let things: Things;
@@ -24,18 +25,13 @@ let bridge: BridgeProcess;
 logFailures(() => site);
 
 beforeAll(async () => {
-  site = await startSite({ name: 'recovering', handlers: ['by-hand'] });
-  [rules, things] = [siteRulesOf(site), thingsOf(site)];
+  ruled = await startRuleSite({ name: 'recovering' });
+  ({ site, rules, things, hands } = ruled);
   rights = rightsOf(site);
-  hands = handsOf(site, queuesOf(site), 'by-hand');
-  await rules.install();
   bridge = await start();
   await bridge.ready();
 });
-afterAll(async () => {
-  await rules?.removeAll();
-  await site?.stop();
-});
+afterAll(() => ruled?.stop());
 
 const start = () =>
   site.startBridgeOverApi({ kinds: ['latecomers', 'lockers'].map((resource) => ({ group: site.group, resource })) });

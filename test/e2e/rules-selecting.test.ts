@@ -4,12 +4,13 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
-import { logFailures, startSite, type TestSite } from '../support/site.ts';
-import { type Hands, handsOf } from '../support/site-hands.ts';
-import { queuesOf } from '../support/site-queues.ts';
-import { type SiteRules, siteRulesOf } from '../support/site-rules.ts';
-import { entryOf, type Thing, type Things, thingsOf } from '../support/site-things.ts';
+import { type RuleSite, startRuleSite } from '../support/rule-site.ts';
+import { logFailures, type TestSite } from '../support/site.ts';
+import type { Hands } from '../support/site-hands.ts';
+import type { SiteRules } from '../support/site-rules.ts';
+import { entryOf, type Thing, type Things } from '../support/site-things.ts';
 
+let ruled: RuleSite;
 let site: TestSite;
 let rules: SiteRules;
 let things: Things;
@@ -18,19 +19,14 @@ let bridge: BridgeProcess;
 logFailures(() => site);
 
 beforeAll(async () => {
-  site = await startSite({ name: 'selecting', handlers: ['by-hand'] });
-  [rules, things] = [siteRulesOf(site), thingsOf(site)];
-  hands = handsOf(site, queuesOf(site), 'by-hand');
-  await rules.install();
+  ruled = await startRuleSite({ name: 'selecting' });
+  ({ site, rules, things, hands } = ruled);
   await start();
   await rules.apply('sel-keep', rules.spec('sel-keep'));
   await rules.apply('sel-release', rules.spec('sel-release', { unmatched: 'Release' }));
   await Promise.all(['sel-keep', 'sel-release'].map((name) => rules.ready(name)));
 });
-afterAll(async () => {
-  await rules?.removeAll();
-  await site?.stop();
-});
+afterAll(() => ruled?.stop());
 
 async function start(): Promise<void> {
   bridge = await site.startBridgeOverApi({ namespaceSelectors: true });

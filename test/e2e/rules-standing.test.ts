@@ -6,15 +6,16 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
 import { sumOf } from '../support/metrics-page.ts';
 import type { Spec } from '../support/rule-corpus.ts';
-import { logFailures, startSite, type TestSite } from '../support/site.ts';
-import { type Hands, handsOf } from '../support/site-hands.ts';
-import { queuesOf } from '../support/site-queues.ts';
-import { type SiteRules, siteRulesOf } from '../support/site-rules.ts';
-import { type Thing, type Things, thingsOf } from '../support/site-things.ts';
+import { type RuleSite, startRuleSite } from '../support/rule-site.ts';
+import { logFailures, type TestSite } from '../support/site.ts';
+import type { Hands } from '../support/site-hands.ts';
+import type { SiteRules } from '../support/site-rules.ts';
+import type { Thing, Things } from '../support/site-things.ts';
 
 const ON_DELETE = 'team.example.com/on-delete';
 const BY_ANNOTATION = `object.metadata.annotations[?'${ON_DELETE}'].orValue('Delete')`;
 
+let ruled: RuleSite;
 let site: TestSite;
 let rules: SiteRules;
 let things: Things;
@@ -23,16 +24,11 @@ let bridge: BridgeProcess;
 logFailures(() => site);
 
 beforeAll(async () => {
-  site = await startSite({ name: 'rule-standing', handlers: ['by-hand'] });
-  [rules, things] = [siteRulesOf(site), thingsOf(site)];
-  hands = handsOf(site, queuesOf(site), 'by-hand');
-  await rules.install();
+  ruled = await startRuleSite({ name: 'rule-standing' });
+  ({ site, rules, things, hands } = ruled);
   bridge = await site.startBridgeOverApi();
 });
-afterAll(async () => {
-  await rules?.removeAll();
-  await site?.stop();
-});
+afterAll(() => ruled?.stop());
 
 async function rule(name: string, changes: Spec): Promise<void> {
   await rules.apply(name, rules.spec(name, changes));

@@ -12,38 +12,11 @@ import {
 } from '@aws-sdk/client-s3';
 import { z } from 'zod/mini';
 import type { PatchOperation } from '../../bridge/ports.ts';
-import { type Record as BridgeRecord, recordKey } from '../../bridge/record.ts';
+import type { Record as BridgeRecord } from '../../bridge/record.ts';
 import { LOCAL_REGION } from '../../infra/local/places.ts';
 import { eventually } from './eventually.ts';
+import { askOf, eventsAbout, type LiveObject, liveObject, recordOf } from './live-objects.ts';
 import type { TestSite } from './site.ts';
-
-const text = z.record(z.string(), z.string());
-const objectSchema = z.looseObject({
-  metadata: z.looseObject({
-    name: z.string(),
-    uid: z.string(),
-    resourceVersion: z.string(),
-    finalizers: z._default(z.array(z.string()), []),
-    annotations: z._default(text, {}),
-    deletionTimestamp: z.optional(z.string()),
-  }),
-});
-const eventList = z.object({
-  items: z.array(
-    z.object({ type: z.string(), reason: z.string(), note: z.string(), regarding: z.object({ uid: z.string() }) }),
-  ),
-});
-const recordSchema = z.looseObject({ phase: z.string(), reason: z.string(), message: z.string() });
-
-/** An object as the API server has it. */
-export type BucketObject = z.output<typeof objectSchema>;
-
-/** An Event about an object. */
-export interface Told {
-  readonly type: string;
-  readonly reason: string;
-  readonly note: string;
-}
 
 export interface NewBucket {
   /** Whose entry it gets, `team` unless told. */
@@ -77,23 +50,18 @@ export type Buckets = ReturnType<typeof bucketsOf>;
 /** The verbs, bound to a site. Names of objects are unique in a site, whatever their namespace. */
 export function bucketsOf(site: TestSite) {
   const { admin, s3, group } = site;
+  const ask = askOf(site);
   const namespaces = new Map<string, string>();
   const collection = (name: string) => `/apis/${group}/v1/namespaces/${namespaces.get(name) ?? site.namespace}/buckets`;
   const path = (name: string) => `${collection(name)}/${name}`;
   const entry = (rule = 'team') => `finalizer-bridge.dev/${rule}`;
 
-  async function ask(method: string, of: string, body?: unknown, contentType?: string): Promise<unknown> {
-    const answer = await admin.request(method, of, body, contentType === undefined ? {} : { contentType });
-    if (answer.status >= 300) throw new Error(`${method} ${of}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  }
-
-  async function read(name: string): Promise<BucketObject | undefined> {
+  async function read(name: string): Promise<LiveObject | undefined> {
     const { status, body } = await admin.request('GET', path(name));
-    return status === 404 ? undefined : z.parse(objectSchema, body);
+    return status === 404 ? undefined : z.parse(liveObject, body);
   }
 
-  async function found(name: string): Promise<BucketObject> {
+  async function found(name: string): Promise<LiveObject> {
     const object = await read(name);
     if (object === undefined) throw new Error(`reading ${name}: it is gone`);
     return object;
@@ -130,7 +98,7 @@ export function bucketsOf(site: TestSite) {
       metadata: { name, labels: { rule }, ...(finalizers && { finalizers }), ...(annotations && { annotations }) },
       status: options.unnamed ? {} : { bucketName: bucket },
     };
-    const { uid } = z.parse(objectSchema, await ask('POST', collection(name), object)).metadata;
+    const { uid } = z.parse(liveObject, await ask('POST', collection(name), object)).metadata;
     if (versions !== 'none') await createBucket(bucket, { versions, ...(owned ? { owner: uid } : {}) });
     if (!options.unclaimed) await claimed(name, rule);
     return { name, uid, bucket };
@@ -148,10 +116,7 @@ export function bucketsOf(site: TestSite) {
   const annotate = async (name: string, annotations: Readonly<Record<string, string>>) =>
     void (await ask('PATCH', path(name), { metadata: { annotations } }, 'application/merge-patch+json'));
 
-  async function record(name: string, rule = 'team'): Promise<z.output<typeof recordSchema> | undefined> {
-    const written = (await read(name))?.metadata.annotations[recordKey(rule)];
-    return written === undefined ? undefined : z.parse(recordSchema, JSON.parse(written));
-  }
+  const record = async (name: string, rule = 'team') => recordOf(await read(name), rule);
 
   return {
     ...{ path, entry, read, found, create, createBucket, tag, claimed, edit, annotate, record },
@@ -185,12 +150,7 @@ export function bucketsOf(site: TestSite) {
       const { uid } = (await found(name)).metadata;
       await annotate(name, { [`retry.finalizer-bridge.dev/${rule}`]: `${uid}/${word}` });
     },
-    events: async ({ uid }: { readonly uid: string }): Promise<readonly Told[]> => {
-      const { items } = z.parse(eventList, await ask('GET', '/apis/events.k8s.io/v1/events'));
-      return items
-        .filter((event) => event.regarding.uid === uid)
-        .map(({ type, reason, note }) => ({ type, reason, note }));
-    },
+    events: ({ uid }: { readonly uid: string }) => eventsAbout(ask, uid),
     /** The versions of a bucket in the cloud; undefined when there is no such bucket. */
     versions: async (bucket: string): Promise<number | undefined> => {
       const exists = await s3.send(new HeadBucketCommand({ Bucket: bucket })).then(

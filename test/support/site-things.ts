@@ -5,32 +5,9 @@
  */
 import { z } from 'zod/mini';
 import type { PatchOperation } from '../../bridge/ports.ts';
-import { recordKey } from '../../bridge/record.ts';
 import { eventually } from './eventually.ts';
+import { askOf, eventsAbout, type LiveObject, liveObject, recordOf } from './live-objects.ts';
 import type { TestSite } from './site.ts';
-
-const text = z.record(z.string(), z.string());
-const objectSchema = z.looseObject({
-  metadata: z.looseObject({
-    name: z.string(),
-    uid: z.string(),
-    resourceVersion: z.string(),
-    finalizers: z._default(z.array(z.string()), []),
-    labels: z._default(text, {}),
-    annotations: z._default(text, {}),
-    deletionTimestamp: z.optional(z.string()),
-    deletionGracePeriodSeconds: z.optional(z.int()),
-  }),
-});
-const recordSchema = z.looseObject({ phase: z.string(), reason: z.string(), message: z.string() });
-const eventList = z.object({
-  items: z.array(
-    z.object({ reason: z.string(), note: z.string(), regarding: z.object({ uid: z.optional(z.string()) }) }),
-  ),
-});
-
-/** An object as the API server has it. */
-export type LiveThing = z.output<typeof objectSchema>;
 
 /** Made by a test. */
 export interface Thing {
@@ -49,26 +26,21 @@ export type Things = ReturnType<typeof thingsOf>;
 
 /** The verbs, bound to a site. */
 export function thingsOf({ admin, group, namespace }: Pick<TestSite, 'admin' | 'group' | 'namespace'>) {
-  async function ask(method: string, path: string, body?: unknown, contentType = 'application/json'): Promise<unknown> {
-    const answer = await admin.request(method, path, body, { contentType });
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  }
-
-  async function read({ path, uid }: Thing): Promise<LiveThing | undefined> {
+  const ask = askOf({ admin });
+  async function read({ path, uid }: Thing): Promise<LiveObject | undefined> {
     const { status, body } = await admin.request('GET', path);
-    const object = status === 404 ? undefined : z.parse(objectSchema, body);
+    const object = status === 404 ? undefined : z.parse(liveObject, body);
     return object?.metadata.uid === uid ? object : undefined;
   }
 
-  async function found(thing: Thing): Promise<LiveThing> {
+  async function found(thing: Thing): Promise<LiveObject> {
     const object = await read(thing);
     if (object === undefined) throw new Error(`reading ${thing.path}: it is gone`);
     return object;
   }
 
   async function create(collection: string, manifest: object): Promise<Thing> {
-    const { name, uid } = z.parse(objectSchema, await ask('POST', collection, manifest)).metadata;
+    const { name, uid } = z.parse(liveObject, await ask('POST', collection, manifest)).metadata;
     return { path: `${collection}/${name}`, name, uid };
   }
 
@@ -78,10 +50,7 @@ export function thingsOf({ admin, group, namespace }: Pick<TestSite, 'admin' | '
   const has = async (thing: Thing, rule: string) =>
     (await read(thing))?.metadata.finalizers.includes(entryOf(rule)) ?? false;
 
-  async function record(thing: Thing, rule: string): Promise<z.output<typeof recordSchema> | undefined> {
-    const written = (await read(thing))?.metadata.annotations[recordKey(rule)];
-    return written === undefined ? undefined : z.parse(recordSchema, JSON.parse(written));
-  }
+  const record = async (thing: Thing, rule: string) => recordOf(await read(thing), rule);
 
   return {
     ...{ ask, read, found, create, record, has },
@@ -131,9 +100,6 @@ export function thingsOf({ admin, group, namespace }: Pick<TestSite, 'admin' | '
     retry: (thing: Thing, rule: string, word = 'again') =>
       merge(thing, { annotations: { [`retry.finalizer-bridge.dev/${rule}`]: `${thing.uid}/${word}` } }),
     /** The reasons of the Events about an object, with their notes. */
-    events: async ({ uid }: Thing): Promise<readonly { readonly reason: string; readonly note: string }[]> => {
-      const { items } = z.parse(eventList, await ask('GET', '/apis/events.k8s.io/v1/events'));
-      return items.filter((event) => event.regarding.uid === uid).map(({ reason, note }) => ({ reason, note }));
-    },
+    events: ({ uid }: { readonly uid: string }) => eventsAbout(ask, uid),
   };
 }
