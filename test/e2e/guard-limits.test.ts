@@ -22,8 +22,8 @@ let other: User;
 let thing: Held;
 let rule: { readonly path: string };
 
-/** The API server ends an expression that loops over so many. */
-const MANY = 30_000;
+/** Over so many a loop takes the API server more than a second; that there is none is shown by test/infra/admission.test.ts. */
+const MANY = 10_000;
 
 const TAKEN = { status: 200, said: '' };
 const refused = (words: string) => ({ status: 403, said: expect.stringContaining(words) });
@@ -178,7 +178,7 @@ describe('the bridge', () => {
     }
   });
 
-  it('takes entries off among very many finalizers of others, at a price that grows with ours alone, and moves none of them', async () => {
+  it('takes entries off among very many finalizers of others, and moves none of them', async () => {
     const others = Array.from({ length: MANY }, (_, at) => `a.io/${at}`);
     const held = await scene.made(scene.widgets, {
       generateName: 'crowded-',

@@ -127,6 +127,25 @@ describe('guardManifests', () => {
     expect(policies.map((policy) => spec.safeParse(policy.spec).success)).toEqual([true, true]);
   });
 
+  it('loops over no list of finalizers with each write of the bridge, which takes time by its square: over 500 pieces at most', () => {
+    const texts = z.object({
+      variables: z.array(z.object({ expression: z.string() })),
+      validations: z.array(z.object({ expression: z.string() })),
+    });
+    const limits = guardManifests([buckets], accounts).find(
+      ({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && metadata.name.endsWith('limits'),
+    );
+    const { variables, validations } = texts.parse(limits?.spec);
+    const all = [...variables, ...validations].map(({ expression }) => expression);
+    const loop = /finalizers(\.orValue\(\[\]\))?\.(all|exists|exists_one|filter|map)\(/;
+    expect(all.filter((expression) => expression.includes('finalizers')).length).toBeGreaterThan(2);
+    expect(all.filter((expression) => loop.test(expression))).toEqual([]);
+    const [last = ''] = validations.map(({ expression }) => expression).filter((text) => text.includes('othersBefore'));
+    const sizes = ['size(variables.piecesBefore) <= 500 &&', 'size(variables.piecesAfter) <= 500 &&', 'othersBefore'];
+    const places = sizes.map((text) => last.indexOf(text));
+    expect(places).toEqual(places.filter((place) => place >= 0).toSorted((left, right) => left - right));
+  });
+
   it('looks at each kind with its subresources, and at rules only for the accounts', () => {
     const rulesOf = (name: string) =>
       guardManifests([buckets, { ...buckets }], { ...accounts, entries: 'Always' }).find(
