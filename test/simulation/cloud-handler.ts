@@ -34,13 +34,20 @@ export interface HandlerOptions {
   readonly name?: string;
   readonly restsMs?: number;
   readonly lookAgainSeconds?: number;
+  /** Who acts, as the cloud is told; asked when a call is made, however late that takes effect. */
+  readonly as?: () => string;
 }
 
 /** Makes the handler of one function process. */
 export function createHandler(
   cloud: Cloud,
   process: SimulatedProcess,
-  { name = HANDLER, restsMs = 0, lookAgainSeconds = LOOK_AGAIN_SECONDS }: HandlerOptions = {},
+  {
+    name = HANDLER,
+    restsMs = 0,
+    lookAgainSeconds = LOOK_AGAIN_SECONDS,
+    as = () => process.identity.name,
+  }: HandlerOptions = {},
 ): Handler {
   const call = <T>(point: string, effect: () => T) =>
     process.call({
@@ -56,10 +63,12 @@ export function createHandler(
     });
   const connect = () => ({
     describe: (id: string): Promise<Resource> => call('describe resource', () => cloud.find(id) ?? notFound()),
-    terminate: (id: string): Promise<void> =>
-      call('delete resource', () => {
-        if (!cloud.delete(id, process.identity.name)) notFound();
-      }),
+    terminate(id: string): Promise<void> {
+      const by = as();
+      return call('delete resource', () => {
+        if (!cloud.delete(id, by)) notFound();
+      });
+    },
   });
   return defineHandler({
     name,

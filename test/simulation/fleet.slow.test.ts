@@ -95,6 +95,12 @@ describe('worlds of many deletions', () => {
     expect(outcome.deletions).toBe(1);
   });
 
+  it('P2 know who asked for a deletion that arrives when its run is over (world 106 of 4000)', PATIENCE, async () => {
+    const { broken, deleted } = await runWorld({ seed: 106, deletions: 4_000 });
+    expect(broken).toEqual([]);
+    expect(deleted).toBeGreaterThan(2_000);
+  });
+
   it.each(fleetMutations)('catch a product that $what ($caughtBy)', PATIENCE, async (mutation) => {
     expect(await breakage(mutation)).toEqual(expect.any(String));
   });

@@ -50,14 +50,19 @@ function hashOf(reports: readonly WorldReport[]): string {
   return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
+/** What a world broke, and how to see it again. */
+function faultOf({ seed, deletions, broken }: WorldReport): string {
+  return `world ${seed} of ${deletions} objects breaks ${broken.join('; ')}; replay: npm run simulate -- --world --seed ${seed} --deletions ${deletions}`;
+}
+
 /** What a failing world comes down to. */
-async function explain({ seed, deletions, broken }: WorldReport): Promise<string> {
+async function explain(report: WorldReport): Promise<string> {
+  const { seed, deletions, broken } = report;
   const [promise = 'P4'] = (broken[0] ?? '').split(':');
   const { plan, outcome, runs } = await shrink(drawPlan(seed, deletions), { promise });
   const { objects, acts, weather } = plan;
   return [
-    `world ${seed} of ${deletions} objects breaks ${promise}; replay: npm run simulate -- --world --seed ${seed} --deletions ${deletions}`,
-    ...broken.map((text) => `  ${text}`),
+    faultOf(report),
     `made small in ${runs} runs: ${objects.length} objects, ${acts.length} acts`,
     `  weather ${JSON.stringify(weather)}`,
     ...objects.map((object) => `  object ${JSON.stringify(object)}`),
@@ -75,6 +80,7 @@ function progressOf(deletions: number): (report: WorldReport) => void {
     deleted += report.deleted;
     worlds += 1;
     failing += report.broken.length > 0 ? 1 : 0;
+    if (report.broken.length > 0) process.stderr.write(`${faultOf(report)}\n`);
     const now = Date.now();
     if (now - said < PROGRESS_EVERY_MS) return;
     said = now;

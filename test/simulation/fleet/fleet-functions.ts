@@ -24,6 +24,8 @@ import type { FleetProduct } from './fleet-bridges.ts';
 
 const BATCH = 5;
 const CONCURRENCY = 6;
+/** Longer than any call of a run is under way after it. */
+const LATE_CALLS_MS = 3 * 60_000;
 /** The slowest deletions of a world take three minutes. */
 const LOOK_AGAIN_SECONDS = 60;
 
@@ -56,6 +58,8 @@ interface Warm {
   readonly process: SimulatedProcess;
   readonly dispatch: Dispatch;
   batch: readonly ReceivedMessage[];
+  /** The name of its run, by which the cloud knows it. */
+  run: string;
   cancel: () => void;
 }
 
@@ -65,7 +69,10 @@ export class FleetFunctions {
   readonly #config: ReturnType<typeof configOf>;
   readonly #idle: Warm[] = [];
   readonly #busy = new Map<string, Warm>();
+  /** What each run worked on, until the last of its calls has arrived. */
+  readonly #runs = new Map<string, readonly ReceivedMessage[]>();
   #count = 0;
+  #invocations = 0;
 
   constructor(options: FleetFunctionsOptions) {
     this.#options = options;
@@ -78,9 +85,9 @@ export class FleetFunctions {
     return this.#busy.size;
   }
 
-  /** What a process works on; undefined for one that is none of ours, or idle. */
-  batchOf(name: string): readonly ReceivedMessage[] | undefined {
-    return this.#busy.get(name)?.batch;
+  /** What a run works on, or did when it made a call that arrives late; undefined for one that is none of ours, or dead. */
+  batchOf(run: string): readonly ReceivedMessage[] | undefined {
+    return this.#runs.get(run);
   }
 
   /** Told that a process died. */
@@ -90,6 +97,7 @@ export class FleetFunctions {
     if (warm === undefined) return;
     warm.cancel();
     this.#busy.delete(process.identity.name);
+    this.#runs.delete(warm.run);
     this.#wait();
   }
 
@@ -108,7 +116,10 @@ export class FleetFunctions {
     const batch = this.#options.requests.receive(BATCH);
     if (batch.length > 0) {
       const warm = this.#idle.pop() ?? this.#create();
+      this.#invocations += 1;
       warm.batch = batch;
+      warm.run = `${warm.process.identity.name}/${this.#invocations}`;
+      this.#runs.set(warm.run, batch);
       this.#busy.set(warm.process.identity.name, warm);
       warm.cancel = warm.process.later(FUNCTION_TIMEOUT_MS, () => this.died(warm.process));
       void this.#invoke(warm).then(
@@ -121,7 +132,9 @@ export class FleetFunctions {
   };
 
   #done(warm: Warm): void {
+    const { run } = warm;
     warm.cancel();
+    this.#options.surroundings.time.after(LATE_CALLS_MS, () => void this.#runs.delete(run));
     this.#busy.delete(warm.process.identity.name);
     this.#idle.push(warm);
     this.#wait();
@@ -151,9 +164,10 @@ export class FleetFunctions {
     const name = `function-${handler}-${this.#count}`;
     const sender = `${FUNCTION_ROLE}:${name}`;
     const process = new SimulatedProcess(surroundings, { role: 'function', name, sender, skew });
+    const as = () => warm.run;
     const dispatch = (product.createDispatch ?? createDispatch)({
       ...{
-        handler: createHandler(cloud, process, { name: handler, lookAgainSeconds: LOOK_AGAIN_SECONDS }),
+        handler: createHandler(cloud, process, { name: handler, lookAgainSeconds: LOOK_AGAIN_SECONDS, as }),
         config: this.#config,
         clock: process.clock(),
         log: silent,
@@ -165,6 +179,7 @@ export class FleetFunctions {
         requestHandler: { connectionTimeout: 1000, requestTimeout: 25_000, throwOnRequestTimeout: true },
       }),
     });
-    return { process, dispatch, batch: [], cancel: () => {} };
+    const warm: Warm = { process, dispatch, batch: [], run: name, cancel: () => {} };
+    return warm;
   }
 }
