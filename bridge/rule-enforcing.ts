@@ -11,7 +11,7 @@ import { explain, type Log } from './log.ts';
 import type { Clock, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
-import { putInForce } from './rule-force.ts';
+import { lastAcceptedOf, putInForce } from './rule-force.ts';
 import { type Judgement, mayHold } from './rule-judge.ts';
 import { leftBehind, noteNamespaces, stillLeaving } from './rule-namespaces.ts';
 import { STATUS_EVERY_MS, type StatusOptions, type Written, writeStatus } from './rule-status.ts';
@@ -70,10 +70,12 @@ export async function enforce(options: EnforcingOptions, seen: KubeObject, judge
 
 /** Before anything gets the rule's entry its status says where that may be, and what is being left is looked through. */
 async function noteLeaving(
-  { cluster, leavings, served }: EnforcingOptions,
+  { cluster, book, leavings, served }: EnforcingOptions,
   object: KubeObject,
-  { rule, isBeyond }: Judgement,
+  { rule: accepted, isBeyond }: Judgement,
 ): Promise<{ readonly object: KubeObject; readonly leaving?: Left }> {
+  // The generation that was accepted last goes on putting entries on.
+  const rule = accepted ?? book.named(object.metadata.name) ?? lastAcceptedOf(object);
   if (served.namespaces === undefined || rule === undefined || isBeyond) return { object };
   const leaving = await leavings.look(rule, stillLeaving(object, served));
   return { object: await noteNamespaces(cluster, object, { served, emptied: leaving.emptied }), leaving };

@@ -95,12 +95,20 @@ function ruleFacts(sight: RuleSight): Pick<EntryFacts, 'ruleState' | 'ruleDetail
       const refusal = sight.accepted?.status === 'False' ? sight.accepted.message : undefined;
       const fault = sight.faults.length > 0 ? sight.faults.join('; ') : refusal;
       const isGoing = sight.object.metadata.deletionTimestamp !== undefined;
-      const detail = fault ?? (isGoing ? 'the rule is being withdrawn' : undefined);
+      const detail = fault ?? (isGoing ? 'the rule is being withdrawn' : hindrance(sight));
       return { ruleState: fault === undefined ? 'Accepted' : 'NotAccepted', ruleDetail: detail };
     }
     default:
       return sight satisfies never;
   }
+}
+
+/** What keeps a rule that is accepted from seeing its objects: rights, or a namespace that is served no more. */
+function hindrance({ conditions }: Extract<RuleSight, { kind: 'found' }>): string | undefined {
+  const found = conditions.find(
+    ({ type, status }) => (type === 'Permitted' || type === 'Watching') && status === 'False',
+  );
+  return found === undefined ? undefined : `${found.reason}: ${found.message}`;
 }
 
 function recordFacts(record: Record | undefined): Partial<EntryFacts> {

@@ -3,9 +3,12 @@
  * rule is not let go while objects there may carry its entry (P9, K33), and how a namespace is left in order.
  */
 import { describe, expect, it } from 'vitest';
+import { kindKey } from '../../bridge/kind-key.ts';
 import { NAMESPACES } from '../../bridge/namespaces.ts';
+import { ApiError } from '../../bridge/ports.ts';
 import type { Served } from '../../bridge/served.ts';
 import { BUCKETS, ENTRY, RULE } from '../support/bridge-builders.ts';
+import { CommandLine } from '../support/command-line.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 
 const BOTH: Served = { namespaces: ['team-a', 'team-b'], leaving: [] };
@@ -46,6 +49,14 @@ describe('a namespace that was taken off the list', () => {
     expect(scene.bridge.whyNotReady()).toEqual([]);
   });
 
+  it('is what explain says of an object there, which hangs', async () => {
+    const scene = await then(await served(BOTH), ONE);
+    await scene.delete('maps');
+    await scene.clock.advance(300_000);
+    const { out } = await new CommandLine(scene).run('explain bucket/maps -n team-b');
+    expect(out).toContain('NamespacesLeft: objects in namespace team-b may still carry the entry');
+  });
+
   it('holds up the withdrawal of the rule, which would leave objects there that nothing ever frees (P9, K33)', async () => {
     const scene = await then(await served(BOTH), ONE);
     await scene.deleteRule();
@@ -69,6 +80,23 @@ describe('a namespace that was taken off the list', () => {
     scene = await then(scene, BOTH);
     expect([scene.said('Watching'), scene.said('Ready')]).toEqual(['True Watching', 'True Ready']);
   });
+
+  it.each([
+    ['is not accepted', (scene: RuleScene) => void scene.handlers.clear()],
+    ['cannot be judged', ({ kinds }: RuleScene) => void kinds.fails.set(kindKey(BUCKETS), new ApiError('asking', 503))],
+  ])(
+    'is named as well by a rule that %s, whose last accepted generation goes on putting entries on (P5)',
+    async (_, spoil) => {
+      const before = await RuleScene.start({ served: ONE });
+      await before.apply();
+      await before.stop();
+      const scene = await RuleScene.start({ world: before, served: BOTH, prepare: spoil });
+      await scene.clock.advance(30_000);
+      await scene.create('maps', { namespace: 'team-b' });
+      expect(scene.finalizers('maps')).toEqual([ENTRY]);
+      expect(scene.status().namespaces).toEqual(['team-a', 'team-b']);
+    },
+  );
 
   it('counts from before any entry is put on: the status names it first (P5)', async () => {
     const scene = await RuleScene.start({ served: BOTH });

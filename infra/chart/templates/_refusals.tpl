@@ -19,7 +19,7 @@ nothing does. Told here while the cluster can be asked, and by the rules themsel
 {{- $before := (lookup "v1" "ConfigMap" "kube-system" "finalizer-bridge").data }}
 {{- if and .Values.namespaces $before (.Capabilities.APIVersions.Has "finalizer-bridge.dev/v1alpha1/TeardownRule") }}
 {{- if (lookup "finalizer-bridge.dev/v1alpha1" "TeardownRule" "" "").items }}
-{{- range default "[]" (get $before "namespaces") | fromJsonArray }}
+{{- range default "[\"*\"]" (get $before "namespaces") | fromJsonArray }}
 {{- if eq . "*" }}
 {{- fail "\n\nThe whole cluster is served, and there are rules: objects in other namespaces may carry their entries, and would never\nbe let go. Drain first: kubectl finalizer-bridge drain\nThen upgrade, and apply the rules again.\n" }}
 {{- end }}
