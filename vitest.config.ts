@@ -15,7 +15,14 @@ const endToEnd = (names: readonly string[]) => names.map((name) => `test/e2e/${n
 const WAITING = endToEnd(['admission-condition', 'leader', 'rules-withdrawal', 'strays', 'terms']);
 
 /** End-to-end tests that wait for all rules to be taken away. */
-const LEAVING = endToEnd(['chart-install', 'docs-{first-day,on-call}', 'drain', 'drain-orders', 'guard-life']);
+const LEAVING = endToEnd([
+  'chart-install',
+  'chart-namespaces',
+  'docs-{first-day,on-call}',
+  'drain',
+  'drain-orders',
+  'guard-life',
+]);
 
 /** End-to-end tests of bridge and functions at work, and under fire. */
 const TEARDOWN = endToEnd(['{bridge,fire,kill-points,handler,handlers}-*', 'dead-letters', 'local-stop']);
