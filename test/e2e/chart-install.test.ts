@@ -23,7 +23,6 @@ import { type Buckets, bucketsOf } from '../support/site-buckets.ts';
 import { ruleFor } from '../support/site-kind.ts';
 import { queuesOf } from '../support/site-queues.ts';
 
-const MINUTES = 400_000;
 const RULES = '/apis/finalizer-bridge.dev/v1alpha1/teardownrules';
 const DEFINITION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/teardownrules.finalizer-bridge.dev';
 const PART = 'labelSelector=app.kubernetes.io%2Fpart-of%3Dfinalizer-bridge';
@@ -42,8 +41,8 @@ afterEach(async ({ task }) => {
 beforeAll(async () => {
   on = await startChartInstallation('chart');
   buckets = bucketsOf(on.site);
-}, MINUTES);
-afterAll(() => on?.stop(), MINUTES);
+});
+afterAll(() => on?.stop());
 
 const uninstall = (...flags: readonly string[]) =>
   on.helm.run('uninstall', RELEASE, '--namespace', NAMESPACE, '--timeout', '6m', ...flags);
@@ -87,9 +86,7 @@ async function left(): Promise<readonly string[]> {
 }
 
 describe('the chart', () => {
-  it('K19 installs, and a deletion goes through its teardown under the very account, rights and configuration it gives', {
-    timeout: MINUTES,
-  }, async () => {
+  it('K19 installs, and a deletion goes through its teardown under the very account, rights and configuration it gives', async () => {
     const { site } = on;
     await install(await on.olderChart());
     bridge = await on.startBridge();
@@ -139,9 +136,7 @@ describe('the chart', () => {
     expect(await left()).toEqual(before);
   });
 
-  it('P5 Q12 is upgraded with deletions in flight: nothing is lost, and the rule kind is of the new version', {
-    timeout: MINUTES,
-  }, async () => {
+  it('P5 Q12 is upgraded with deletions in flight: nothing is lost, and the rule kind is of the new version', async () => {
     const { site, kube, helm } = on;
     const columns = async () => JSON.stringify((await kube.request('GET', DEFINITION)).body).includes('"name":"Held"');
     expect(await columns()).toBe(false);
@@ -166,9 +161,7 @@ describe('the chart', () => {
     await on.rules.ready('team', 60_000);
   });
 
-  it('P9 K20 is not uninstalled while something is held: it says what, and the bridge goes on working', {
-    timeout: MINUTES,
-  }, async () => {
+  it('P9 K20 is not uninstalled while something is held: it says what, and the bridge goes on working', async () => {
     await buckets.create('live', { versions: 'none' });
     await buckets.create('stuck', { owned: false });
     await buckets.delete('stuck');
@@ -193,9 +186,7 @@ describe('the chart', () => {
     expect(kept).toMatchObject({ code: 0, out: expect.stringContaining('Rollback was a success') });
   });
 
-  it('P9 K20 is uninstalled once a person has given that up, and leaves the API server clean', {
-    timeout: MINUTES,
-  }, async () => {
+  it('P9 K20 is uninstalled once a person has given that up, and leaves the API server clean', async () => {
     await buckets.release('stuck', { now: true });
     await buckets.gone('stuck', 60_000);
 
@@ -212,9 +203,7 @@ describe('the chart', () => {
     expect(namesIn((await on.kube.request('GET', RULES)).body)).toEqual([]);
   });
 
-  it('K26 takes over what it left, and when it goes without its drain a laptop cleans up after it', {
-    timeout: MINUTES,
-  }, async () => {
+  it('K26 takes over what it left, and when it goes without its drain a laptop cleans up after it', async () => {
     await install(CHART_FOLDER);
     bridge = await on.startBridge();
     await leads(bridge);

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { sharedKube } from '../support/e2e.ts';
 import { committedDefinition, rulesOf, type StoredRule } from '../support/rule-api.ts';
@@ -162,7 +162,7 @@ const table = z.object({
 
 /** As `kubectl get` asks. */
 async function printed(): Promise<z.output<typeof table>> {
-  const { url, caFile, adminToken } = inject('local').kube;
+  const { url, caFile, adminToken } = kube;
   const agent = new Agent({ connect: { ca: readFileSync(caFile, 'utf8') } });
   try {
     const answer = await request(`${url}${rules.path}/${NAME}`, {

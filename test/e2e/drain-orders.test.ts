@@ -8,7 +8,6 @@ import { eventually } from '../support/eventually.ts';
 import { born, carriers, type LeavingSite, startLeavingSite } from '../support/leaving-site.ts';
 import type { Thing } from '../support/site-things.ts';
 
-const MINUTES = 150_000;
 const KINDS = ['buckets', 'comets'];
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
@@ -43,9 +42,7 @@ async function removeBridge({ bridge, kube, site }: LeavingSite): Promise<void> 
 }
 
 describe.concurrent('an installation that went', () => {
-  it('K26 K8 bridge first: nothing is released silently, and on a word all of it is gone', {
-    timeout: MINUTES,
-  }, async ({ expect }) => {
+  it('K26 K8 bridge first: nothing is released silently, and on a word all of it is gone', async ({ expect }) => {
     const { rule, made, things, define, matching, rights, kube, site, drain, rules } = first;
     await define('comets', 'Comet');
     await rights.grant('comets');
@@ -60,7 +57,7 @@ describe.concurrent('an installation that went', () => {
     await kube.request('DELETE', `${DEFINITIONS}/comets.${site.group}`);
     await eventually('the comet is going', async () => (await things.found(tail)).metadata.deletionTimestamp);
 
-    const looked = await drain('--timeout', '5s');
+    const looked = await drain('--timeout', '10s');
 
     expect(looked.code).toBe(1);
     expect(looked.out).toContain('bridge-first/stuck: NoBridge');
@@ -79,9 +76,9 @@ describe.concurrent('an installation that went', () => {
     expect((await drain()).code).toBe(0);
   });
 
-  it('K26 rule kind first: rules that hold themselves are let go after their objects, and the kind with them', {
-    timeout: MINUTES,
-  }, async ({ expect }) => {
+  it('K26 rule kind first: rules that hold themselves are let go after their objects, and the kind with them', async ({
+    expect,
+  }) => {
     const { rule, made, things, kube, site, drain } = second;
     await rule('kf-live');
     const live = await made('live', 'kf-live');

@@ -9,8 +9,6 @@ import { born, type LeavingSite, startLeavingSite } from '../support/leaving-sit
 import { logFailures } from '../support/site.ts';
 import { entryOf, type Thing } from '../support/site-things.ts';
 
-/** A drain takes two minutes and some seconds. */
-const MINUTES = 150_000;
 /** Objects are made this often while a rule is drained. */
 const EVERY_MS = 200;
 
@@ -25,9 +23,9 @@ beforeAll(async () => {
 afterAll(() => here?.stop());
 
 describe.concurrent('drain beside a running bridge', () => {
-  it('K20 K25 K9 takes a rule away while objects are made all the while, and none is left that carries its entry', {
-    timeout: MINUTES,
-  }, async ({ expect }) => {
+  it('K20 K25 K9 takes a rule away while objects are made all the while, and none is left that carries its entry', async ({
+    expect,
+  }) => {
     const { rule, made, things, hands, drainAsHook, rules, site } = here;
     await rule('dr-live');
     const ending = await things.namespace('drain-ending');
@@ -57,9 +55,7 @@ describe.concurrent('drain beside a running bridge', () => {
     expect(await born(site, { rule: 'dr-live' })).toEqual([]);
   });
 
-  it('names the held objects that block it, and releases them on a person’s word only', {
-    timeout: MINUTES,
-  }, async ({ expect }) => {
+  it('names the held objects that block it, and releases them on a person’s word only', async ({ expect }) => {
     const { rule, made, things, drainAsHook, rules, hands } = here;
     await rule('dr-held', { target: { bucket: 'object.status.bucketName' } });
     const held = await made('stuck', 'dr-held');
@@ -79,9 +75,9 @@ describe.concurrent('drain beside a running bridge', () => {
     expect(hands.of(held)).toEqual([]);
   });
 
-  it('K26 does the withdrawal itself where the bridge has lost its rights on the kind (RBAC first)', {
-    timeout: MINUTES,
-  }, async ({ expect }) => {
+  it('K26 does the withdrawal itself where the bridge has lost its rights on the kind (RBAC first)', async ({
+    expect,
+  }) => {
     const { define, rights, rule, matching, things, site, drain, rules } = here;
     await define('safes', 'Safe');
     await rights.grant('safes');
@@ -103,9 +99,9 @@ describe.concurrent('drain beside a running bridge', () => {
     expect(await rules.read('dr-safes')).toBeUndefined();
   });
 
-  it('K33 frees a live object that came back from a backup, whatever its kind, and touches nobody else’s finalizers', {
-    timeout: MINUTES,
-  }, async ({ expect }) => {
+  it('K33 frees a live object that came back from a backup, whatever its kind, and touches nobody else’s finalizers', async ({
+    expect,
+  }) => {
     const { things, site, drain } = here;
     const manifest = {
       ...{ apiVersion: 'v1', kind: 'ConfigMap' },

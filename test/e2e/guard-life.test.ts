@@ -13,7 +13,6 @@ import { logFailures } from '../support/site.ts';
 import { entryOf, type Thing } from '../support/site-things.ts';
 
 const SITE = 'guarded';
-const MINUTES = 170_000;
 
 vi.setConfig({ maxConcurrency: 10 });
 
@@ -57,7 +56,7 @@ async function refused(rule: string, changes = {}): Promise<Thing> {
 }
 
 describe.concurrent('under all policies', () => {
-  it('a happy deletion goes its way, and so does an entry that the bridge puts on', { timeout: MINUTES }, async () => {
+  it('a happy deletion goes its way, and so does an entry that the bridge puts on', async () => {
     const { rule, made, things, hands } = here;
     await rule('gl-happy');
     const thing = await made('happy', 'gl-happy');
@@ -71,7 +70,7 @@ describe.concurrent('under all policies', () => {
     }
   });
 
-  it('a retry takes the verb, and is then heard', { timeout: MINUTES }, async ({ expect }) => {
+  it('a retry takes the verb, and is then heard', async ({ expect }) => {
     const { things, hands } = here;
     const thing = await refused('gl-retry');
     const not = await author('retry', nameOf(thing));
@@ -83,7 +82,7 @@ describe.concurrent('under all policies', () => {
     await things.gone(thing);
   });
 
-  it('a release takes the verb, in one namespace at least', { timeout: MINUTES }, async ({ expect }) => {
+  it('a release takes the verb, in one namespace at least', async ({ expect }) => {
     const { things } = here;
     const thing = await refused('gl-release');
     const words = ['release', nameOf(thing), '--now', '--yes', '--reason', 'moved'];
@@ -94,7 +93,7 @@ describe.concurrent('under all policies', () => {
     await things.gone(thing);
   });
 
-  it('an approval takes the verb', { timeout: MINUTES }, async ({ expect }) => {
+  it('an approval takes the verb', async ({ expect }) => {
     const { things, hands, made } = here;
     const first = await refused('gl-budget', { budget: { limit: 1, window: '1h' } });
     const second = await made('second', 'gl-budget');
@@ -108,9 +107,7 @@ describe.concurrent('under all policies', () => {
     await things.gone(first);
   });
 
-  it('P9 the hook drains a rule, what is held included, and leaves nothing', { timeout: MINUTES }, async ({
-    expect,
-  }) => {
+  it('P9 the hook drains a rule, what is held included, and leaves nothing', async ({ expect }) => {
     const { things, rule, made, drainAsHook, rules } = here;
     await rule('gl-drain', { target: { bucket: 'object.status.bucketName' } });
     const live = await made('live', 'gl-drain');
@@ -126,20 +123,18 @@ describe.concurrent('under all policies', () => {
     expect(await rules.read('gl-drain')).toBeUndefined();
   });
 
-  it('a withdrawal goes its way', { timeout: MINUTES }, async ({ expect }) => {
+  it('a withdrawal goes its way', async ({ expect }) => {
     const { things, rule, made, rules } = here;
     await rule('gl-withdrawn');
     const live = await made('kept', 'gl-withdrawn');
     await rules.delete('gl-withdrawn');
-    await rules.gone('gl-withdrawn', MINUTES);
+    await rules.gone('gl-withdrawn', 180_000);
     expect(await things.finalizers(live)).not.toContain(entryOf('gl-withdrawn'));
   });
 });
 
 describe('P7 a bridge that a policy refuses', () => {
-  it('says so on the rule and in an Event, and goes on when the policy is gone', { timeout: MINUTES }, async ({
-    expect,
-  }) => {
+  it('says so on the rule and in an Event, and goes on when the policy is gone', async ({ expect }) => {
     const { kube, site, rule, made, things, hands } = here;
     await rule('gl-stopped');
     const thing = await made('stopped', 'gl-stopped');

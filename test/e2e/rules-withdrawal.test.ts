@@ -16,7 +16,6 @@ import { entryOf, type Thing, type Things, thingsOf } from '../support/site-thin
 /** Until nothing can get an entry any more, and with the second clean list a minute after the first. */
 const SETTLED_WITHIN = 80_000;
 const WITHDRAWN_WITHIN = 100_000;
-const MINUTES = 220_000;
 
 vi.setConfig({ maxConcurrency: 10 });
 
@@ -85,9 +84,7 @@ const blocked = (name: string, reason: string, message?: string) =>
   rules.says(name, 'WithdrawalBlocked', { status: 'True', reason, ...(message && { message }) }, SETTLED_WITHIN);
 
 describe.concurrent('a rule that is deleted', () => {
-  it('K25 K9 takes nothing new, lets live objects go and pending ones finish, and goes last', {
-    timeout: MINUTES,
-  }, async ({ expect }) => {
+  it('K25 K9 takes nothing new, lets live objects go and pending ones finish, and goes last', async ({ expect }) => {
     await rule('wd-live');
     const ending = await things.namespace('withdrawal-ending');
     const live = [await made('live', 'wd-live'), await made('ending', 'wd-live', ending.name)];
@@ -114,7 +111,7 @@ describe.concurrent('a rule that is deleted', () => {
     expect(await things.finalizers(fresh)).toEqual([]);
   });
 
-  it('names the held objects that block it, until they are released', { timeout: MINUTES }, async ({ expect }) => {
+  it('names the held objects that block it, until they are released', async ({ expect }) => {
     await rule('wd-held', { target: { bucket: 'object.status.bucketName' } });
     const held = await made('stuck', 'wd-held');
     await things.delete(held);
@@ -130,9 +127,7 @@ describe.concurrent('a rule that is deleted', () => {
     expect(hands.of(held)).toEqual([]);
   });
 
-  it('K26 while no bridge runs stays, and is withdrawn when one comes back', { timeout: MINUTES }, async ({
-    expect,
-  }) => {
+  it('K26 while no bridge runs stays, and is withdrawn when one comes back', async ({ expect }) => {
     const { metadata } = await rules.found('wd-orphan');
     expect(metadata.finalizers).toEqual(['finalizer-bridge.dev/withdrawal']);
     expect(metadata.deletionTimestamp).toBeDefined();
@@ -146,7 +141,7 @@ describe.concurrent('a rule that is deleted', () => {
 });
 
 describe.concurrent('a rule that is deleted after the rights on its kind', () => {
-  it('K26 stays and says so, and is withdrawn when they are given again', { timeout: MINUTES }, async ({ expect }) => {
+  it('K26 stays and says so, and is withdrawn when they are given again', async ({ expect }) => {
     await define('safes', 'Safe');
     await rights.grant('safes');
     await rule('wd-safes', matching('safes'));
@@ -165,9 +160,7 @@ describe.concurrent('a rule that is deleted after the rights on its kind', () =>
 });
 
 describe.concurrent('a budget', () => {
-  it('outlives a restart, holds what exceeds it, lets a person approve one, and moves on', {
-    timeout: MINUTES,
-  }, async ({ expect }) => {
+  it('outlives a restart, holds what exceeds it, lets a person approve one, and moves on', async ({ expect }) => {
     const [first, second, third, fourth] = braked as readonly [Thing, Thing, Thing, Thing];
     const { reservations = [] } = (await rules.found('wd-braked')).status.budget ?? {};
     expect(reservations.map(({ size }) => size)).toEqual([1, 1]);
@@ -191,7 +184,7 @@ describe.concurrent('a budget', () => {
 });
 
 describe.concurrent('a deadline', () => {
-  it('that has passed is said on the object, which goes on being tried', { timeout: MINUTES }, async ({ expect }) => {
+  it('that has passed is said on the object, which goes on being tried', async ({ expect }) => {
     await rule('wd-deadline', { deadline: '1m' });
     const thing = await made('overdue', 'wd-deadline');
     await things.delete(thing);
@@ -206,9 +199,7 @@ describe.concurrent('a deadline', () => {
 });
 
 describe.concurrent('a kind whose definition is deleted', () => {
-  it('K8 has its objects taken down before it goes, and is held again when it comes back', {
-    timeout: MINUTES,
-  }, async ({ expect }) => {
+  it('K8 has its objects taken down before it goes, and is held again when it comes back', async ({ expect }) => {
     const match = { group: site.group, version: 'v1', resource: 'comets' };
     const definition = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/comets.${site.group}`;
     const collection = `/apis/${site.group}/v1/namespaces/${site.namespace}/comets`;

@@ -136,12 +136,19 @@ function copy({ words, from, to }: DockerfileStage['steps'][number], { stage, st
   }
 }
 
+/** npm's cache, which is asked first, and what this machine trusts beside the usual authorities. */
+function reachOfNpm(): Readonly<Record<string, string | undefined>> {
+  const { HOME, NODE_EXTRA_CA_CERTS } = process.env;
+  const trust = NODE_EXTRA_CA_CERTS === undefined ? {} : { NODE_EXTRA_CA_CERTS };
+  return { HOME, ...trust, npm_config_prefer_offline: 'true' };
+}
+
 function runStep({ words, shell }: DockerfileStage['steps'][number], { folder, workdir, args, env }: Stage): void {
   const [command = '', ...rest] = shell ? ['/bin/sh', '-c', ...words] : words;
   const PATH = `${join(folder, 'nodejs/bin')}:${process.env.PATH}`;
   const { status, stderr, stdout } = spawnSync(command, rest, {
     cwd: join(folder, workdir),
-    env: { HOME: process.env.HOME, ...args, ...env, PATH },
+    env: { ...reachOfNpm(), ...args, ...env, PATH },
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`building an image: ${words.join(' ')} ended with ${status}\n${stdout}${stderr}`);

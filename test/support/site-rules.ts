@@ -4,7 +4,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
-import { inject } from 'vitest';
 import { z } from 'zod/mini';
 import { eventually } from './eventually.ts';
 import { committedDefinition } from './rule-api.ts';
@@ -148,7 +147,7 @@ export function siteRulesOf({ admin, group }: Pick<TestSite, 'admin' | 'group'>)
       eventually(`rule ${name} is gone`, async () => (await read(name)) === undefined, within),
     /** The columns of `kubectl get`, `-o wide` included. */
     printed: async (name: string): Promise<Readonly<Record<string, unknown>>> => {
-      const { url, caFile, adminToken } = inject('local').kube;
+      const { url, caFile, adminToken } = admin;
       const agent = new Agent({ connect: { ca: readFileSync(caFile, 'utf8') } });
       try {
         const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
