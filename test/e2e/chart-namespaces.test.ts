@@ -19,7 +19,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Buckets, bucketsOf } from '../support/site-buckets.ts';
 import { definitionOf, ruleFor } from '../support/site-kind.ts';
 
-const MINUTES = 400_000;
+const MINUTES = 600_000;
 /** The namespace of the site, and another one that is served. */
 const [HOME, SERVED, OUTSIDE] = ['chart-some', 'chart-some-more', 'chart-outside'];
 const ENTRY = 'finalizer-bridge.dev/team';

@@ -20,7 +20,7 @@ import { bucketsOf } from '../support/site-buckets.ts';
 import { definitionOf } from '../support/site-kind.ts';
 import { thingsOf } from '../support/site-things.ts';
 
-const MINUTES = 400_000;
+const MINUTES = 600_000;
 const RELEASE = 'finalizer-bridge';
 const ACK = 's3.services.k8s.aws';
 const pages = pagesFor(import.meta.filename);

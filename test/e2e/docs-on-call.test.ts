@@ -17,7 +17,7 @@ import { type Reader, readerOf } from '../support/reader.ts';
 import { definitionOf } from '../support/site-kind.ts';
 import { type Thing, type Things, thingsOf } from '../support/site-things.ts';
 
-const MINUTES = 400_000;
+const MINUTES = 600_000;
 const GROUP = 'storage.example.com';
 const RULE = 'team-buckets';
 const COLLECTION = `/apis/${GROUP}/v1/namespaces/team-a/buckets`;
