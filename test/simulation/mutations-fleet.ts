@@ -17,7 +17,7 @@ export const fleetMutations: readonly FleetMutation[] = [
     file: 'bridge/brake.ts',
     from: 'readBlocks(statusOf(object).budget, this.#met',
     to: 'readBlocks(this.#blocks.has(uid) ? statusOf(object).budget : undefined, this.#met',
-    seed: 5,
+    seed: 25,
     caughtBy: 'P5',
   },
   {

@@ -20,6 +20,7 @@ import { SimulatedProcess, type Surroundings } from '../process.ts';
 import { createBridgeQueue, type Queues } from '../queue-port.ts';
 import type { WatchFaults } from '../watch-faults.ts';
 import type { Product } from '../world-options.ts';
+import { CrashBackoff } from './crash-backoff.ts';
 import type { Weather } from './plan.ts';
 import type { Site } from './site.ts';
 import { createSiteKinds } from './site-kinds.ts';
@@ -60,12 +61,14 @@ export class FleetBridges {
   readonly leases = new FakeLeases();
   readonly #options: BridgesOptions;
   readonly #living = new Set<Incarnation>();
+  readonly #backoffs: readonly CrashBackoff[];
   #count = 0;
   #restarts = 0;
   #isOver = false;
 
   constructor(options: BridgesOptions) {
     this.#options = options;
+    this.#backoffs = options.weather.bridgeSkews.map(() => new CrashBackoff(options.weather.restartMs));
   }
 
   /** The bridges that live and have begun to act. */
@@ -146,8 +149,9 @@ export class FleetBridges {
   #restart({ slot }: Incarnation, without?: string): void {
     if (this.#isOver) return;
     const { surroundings, weather, isCalm } = this.#options;
+    const { time } = surroundings;
     this.#restarts += 1;
-    surroundings.time.after(weather.restartMs, () => {
+    time.after(this.#backoffs[slot]?.ended(time.now()) ?? weather.restartMs, () => {
       this.#restarts -= 1;
       // Who was to be told of all handlers when the faults ended may not have been there.
       if (!this.#isOver) this.#start(slot, isCalm() ? undefined : without);
@@ -157,6 +161,7 @@ export class FleetBridges {
   #start(slot: number, without?: string): void {
     const { surroundings, weather, handlers } = this.#options;
     this.#count += 1;
+    this.#backoffs[slot]?.started(surroundings.time.now());
     const name = `bridge-${this.#count}`;
     const skew = weather.bridgeSkews[slot] ?? 0;
     const process = new SimulatedProcess(surroundings, {
