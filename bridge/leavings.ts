@@ -5,7 +5,7 @@
  */
 import { entryOf, hasEntry } from './finalizer.ts';
 import { listPart } from './namespace-existence.ts';
-import type { Clock, Cluster, KindRef } from './ports.ts';
+import type { Clock, Cluster, KindRef, Kinds } from './ports.ts';
 import { SETTLE_MS, type Settling, sawCarriers, sawNobody } from './settling.ts';
 
 /** One namespace, as it was counted last; monotonic ms. */
@@ -29,15 +29,20 @@ export interface LeavingRule {
   readonly match: KindRef;
 }
 
+/** What counting needs. */
+export interface LeavingsOptions {
+  readonly cluster: Pick<Cluster, 'list' | 'get'>;
+  readonly kinds: Pick<Kinds, 'isServed'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
+
 /** Counts over a cluster. */
 export class Leavings {
-  readonly #cluster: Pick<Cluster, 'list' | 'get'>;
-  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #options: LeavingsOptions;
   readonly #known = new Map<string, Leaving>();
 
-  constructor({ cluster, clock }: { readonly cluster: Pick<Cluster, 'list' | 'get'>; readonly clock: Clock }) {
-    this.#cluster = cluster;
-    this.#clock = clock;
+  constructor(options: LeavingsOptions) {
+    this.#options = options;
   }
 
   /** Looks, where that is due. Throws ApiError for what another try may mend. */
@@ -55,7 +60,7 @@ export class Leavings {
   }
 
   async #isEmpty({ name, match }: LeavingRule, namespace: string, key: string): Promise<boolean> {
-    const now = this.#clock.monotonic();
+    const now = this.#options.clock.monotonic();
     const known = this.#known.get(key) ?? {
       seenAt: now,
       cleanSince: undefined,
@@ -72,12 +77,14 @@ export class Leavings {
     return false;
   }
 
-  /** undefined: it may not be listed. */
+  /** undefined: nobody can tell, as it may not be listed, or is served in other versions only, where objects keep their entry. */
   async #count(entry: string, watched: KindRef & { readonly namespace: string }): Promise<number | undefined> {
+    const { cluster, kinds } = this.#options;
     let count = 0;
-    const listed = await listPart(this.#cluster, watched, (meta) => {
+    const listed = await listPart(cluster, watched, (meta) => {
       if (hasEntry(meta, entry)) count += 1;
     });
-    return listed === 'forbidden' ? undefined : count;
+    if (listed === 'forbidden' || (listed === 'unserved' && (await kinds.isServed(watched)))) return undefined;
+    return count;
   }
 }

@@ -161,6 +161,33 @@ describe('a namespace that is being left', () => {
   });
 });
 
+describe('a namespace that is being left while the kind cannot be listed there', () => {
+  const KIND = `${BUCKETS.group}/${BUCKETS.resource}`;
+  const OTHER = { ...BUCKETS, version: 'v2' };
+
+  it('is not taken for empty where only another version of the kind is served: objects keep their entry (P9)', async () => {
+    const world = await served(BOTH);
+    world.kinds.served.delete(kindKey(BUCKETS));
+    world.kinds.served.set(kindKey(OTHER), { kind: 'buckets', namespaced: true });
+    for (const namespace of ['team-a', 'team-b']) world.cluster.refused.set(`${KIND}@${namespace}`, 404);
+    const scene = await then(world, LEAVING);
+    await scene.clock.advance(300_000);
+    expect(scene.finalizers('maps')).toEqual([ENTRY]);
+    expect(scene.status().namespaces).toEqual(['team-a', 'team-b']);
+    world.kinds.served.delete(kindKey(OTHER));
+    await scene.clock.advance(300_000);
+    expect(scene.status().namespaces).toEqual(['team-a']);
+  });
+
+  it('is not taken for empty where a list finds nobody who serves the kind, which discovery knows (P9)', async () => {
+    const world = await served(BOTH);
+    world.cluster.refused.set(`${KIND}@team-b`, 404);
+    const scene = await then(world, LEAVING);
+    await scene.clock.advance(300_000);
+    expect(scene.status().namespaces).toEqual(['team-a', 'team-b']);
+  });
+});
+
 describe('a bridge that served the whole cluster and serves some namespaces now', () => {
   it('says of a rule that was in force that its entries may be anywhere, until somebody has seen to that', async () => {
     const scene = await then(await served(undefined), ONE);
