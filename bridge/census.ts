@@ -5,18 +5,18 @@
  */
 import { hasEntry } from './finalizer.ts';
 import { listPart } from './namespace-existence.ts';
-import type { Cluster, KindRef, ObjectMeta } from './ports.ts';
+import type { Cluster, KindRef, ObjectMeta, Watched } from './ports.ts';
 import { EVERYWHERE, type Served, watchedOf } from './served.ts';
 
 /**
  * Who carries an entry. `unserved`: the kind is not there any more, so nobody does. `otherVersion`: it is, in a version that
- * the rule does not name.
+ * was not listed. `forbidden`: it may not be listed, in these namespaces where only some are served; `live` are those elsewhere.
  */
 export type Count =
   | { readonly kind: 'counted'; readonly live: readonly ObjectMeta[]; readonly deleting: number }
+  | { readonly kind: 'forbidden'; readonly live: readonly ObjectMeta[]; readonly places: readonly string[] }
   | { readonly kind: 'unserved' }
-  | { readonly kind: 'otherVersion' }
-  | { readonly kind: 'forbidden' };
+  | { readonly kind: 'otherVersion' };
 
 /** Counts the objects of a kind that carry an entry; throws ApiError for what another try may mend. */
 export type Census = (kind: KindRef, entry: string) => Promise<Count>;
@@ -27,6 +27,7 @@ type Counting = Pick<Cluster, 'list' | 'get'>;
 export function createCensus(cluster: Counting, served: Served = EVERYWHERE): Census {
   return async (kind, entry) => {
     const live: ObjectMeta[] = [];
+    const closed: Watched[] = [];
     let deleting = 0;
     for (const watched of watchedOf(served, kind)) {
       const listed = await listPart(cluster, watched, (meta) => {
@@ -34,8 +35,10 @@ export function createCensus(cluster: Counting, served: Served = EVERYWHERE): Ce
         if (meta.deletionTimestamp === undefined) live.push(meta);
         else deleting += 1;
       });
-      if (listed !== 'listed') return { kind: listed };
+      if (listed === 'unserved') return { kind: listed };
+      if (listed === 'forbidden') closed.push(watched);
     }
-    return { kind: 'counted', live, deleting };
+    if (closed.length === 0) return { kind: 'counted', live, deleting };
+    return { kind: 'forbidden', live, places: closed.flatMap(({ namespace }) => namespace ?? []) };
   };
 }

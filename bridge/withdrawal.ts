@@ -106,7 +106,9 @@ async function sweep(
   const { count, at, isNew } = await countCarriers(options, rule, withdrawal);
   if (count.kind === 'forbidden' || count.kind === 'otherVersion') {
     sawCarriers(withdrawal);
-    await say(options, name, UNCOUNTED[count.kind]);
+    // Where it may be listed nothing waits for where it may not (P10).
+    if (count.kind === 'forbidden' && isNew) options.release(rule, count.live);
+    await say(options, name, count.kind === 'forbidden' ? forbidden(count.places) : OTHER_VERSION);
     return clock.now() + LOOK_EVERY_MS;
   }
   if (count.kind === 'counted' && (count.live.length > 0 || count.deleting > 0)) {
@@ -157,13 +159,15 @@ const NO_MORE: Condition = {
 /** Reason and message of WithdrawalBlocked. */
 type Said = readonly [reason: string, message: string];
 
-const UNCOUNTED: Readonly<Record<'forbidden' | 'otherVersion', Said>> = {
-  forbidden: ['NotPermitted', 'may not list the kind, so nobody can tell who still carries the entry'],
-  otherVersion: [
-    'VersionNotServed',
-    "the rule's version of the kind is not served, others are: serve it again to withdraw",
-  ],
-};
+const OTHER_VERSION: Said = [
+  'VersionNotServed',
+  "the rule's version of the kind is not served, others are: serve it again to withdraw",
+];
+
+function forbidden(places: readonly string[]): Said {
+  const where = places.length === 0 ? '' : ` in namespace ${places.join(', ')}`;
+  return ['NotPermitted', `may not list the kind${where}, so nobody can tell who still carries the entry`];
+}
 
 function blockedBy(
   { pendings }: WithdrawalOptions,

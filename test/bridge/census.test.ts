@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { createCensus } from '../../bridge/census.ts';
+import { NAMESPACES } from '../../bridge/namespaces.ts';
 import { ApiError } from '../../bridge/ports.ts';
 import { BUCKETS, ENTRY } from '../support/bridge-builders.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
@@ -32,12 +33,24 @@ describe('a census', () => {
   });
 
   it.each([
-    [404, 'unserved'],
-    [403, 'forbidden'],
-  ] as const)('of a kind that answers %d is no count', async (status, kind) => {
+    [404, { kind: 'unserved' }],
+    [403, { kind: 'forbidden', live: [], places: [] }],
+  ] as const)('of a kind that answers %d is no count', async (status, count) => {
     const cluster = new FakeCluster();
     cluster.refused.set('storage.example.com/buckets', status);
-    expect(await createCensus(cluster)(BUCKETS, ENTRY)).toEqual({ kind });
+    expect(await createCensus(cluster)(BUCKETS, ENTRY)).toEqual(count);
+  });
+
+  it('that may not look into one namespace says into which, and whom it found in the others (P10)', async () => {
+    const cluster = new FakeCluster();
+    for (const name of ['a', 'b']) cluster.create({ name, namespace: `team-${name}`, finalizers: [ENTRY] });
+    cluster.refused.set('storage.example.com/buckets@team-a', 403);
+    const census = createCensus(cluster, { namespaces: ['team-a', 'team-b'], leaving: [] });
+    cluster.create({ name: 'team-a', kind: NAMESPACES, namespace: undefined });
+    expect(await census(BUCKETS, ENTRY)).toMatchObject({
+      ...{ kind: 'forbidden', places: ['team-a'] },
+      live: [{ name: 'b' }],
+    });
   });
 
   it.each([0, 410, 429, 500, 503])(

@@ -181,6 +181,17 @@ describe('a namespace without rights', () => {
     await there.deleteRule();
     await there.clock.advance(150_000);
     expect(there.said('WithdrawalBlocked')).toBe('True NotPermitted');
+    expect(there.condition('WithdrawalBlocked')?.message).toContain('may not list the kind in namespace team-b');
+  });
+
+  it('holds up no entry that is to come off in the others when their rule is withdrawn (P9, P10)', async () => {
+    const scene = await withoutRightsInB({ isThere: true });
+    await scene.create('logs', { namespace: 'team-a' });
+    expect(scene.finalizers('logs')).toEqual([ENTRY]);
+    await scene.deleteRule();
+    await scene.clock.advance(150_000);
+    expect(scene.finalizers('logs')).toEqual([]);
+    expect(scene.rule()).toBeDefined();
   });
 });
 
