@@ -46,7 +46,8 @@ export function putInForce(book: RuleBook, object: KubeObject, judgement: Judgem
   const last = book.named(object.metadata.name);
   if (rule === undefined)
     keepLast(book, object, { why: whyRefused(judgement), isServed: fault?.reason !== 'UnknownResource' });
-  else if (last?.generation !== rule.generation || last?.notAccepted !== undefined) book.set(rule);
+  // Not by its number alone: a cluster that was restored from a backup may give the number to another spec.
+  else if (last !== rule) book.set(rule);
 }
 
 /** Keeps the last accepted generation, saying why it is not the latest; `isServed`: its kind can be watched. */
