@@ -33,7 +33,6 @@ export function createKinds(http: Http): Kinds {
 
 /** Whether a kind is served in any version: while it is not, no object of it can be there. */
 export async function isServed(http: Http, { group, resource }: Pick<KindRef, 'group' | 'resource'>): Promise<boolean> {
-  if (group === '') return true;
   const kinds = (await versionsOf(http, group)).map((version) => describeKind(http, { group, version, resource }));
   return (await Promise.all(kinds)).some((kind) => kind !== undefined);
 }

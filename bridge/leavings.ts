@@ -1,7 +1,8 @@
 /*
  * Whether anything of a rule is left in the namespaces that are being left: counted by lists, at most once a minute, and found
  * empty only by two clean ones a minute apart, as for a withdrawal (settling.ts). Asked by rule-enforcing.ts for each look at a
- * rule; nothing is kept of a namespace once the rule's status names it no more. A restart counts again.
+ * rule, and told by rule-keeper.ts when one is gone; nothing is kept of a namespace once the rule's status names it no more. A
+ * restart counts again.
  */
 import { entryOf, hasEntry } from './finalizer.ts';
 import { listPart } from './namespace-existence.ts';
@@ -12,6 +13,12 @@ import { SETTLE_MS, type Settling, sawCarriers, sawNobody } from './settling.ts'
 interface Leaving extends Settling {
   countedAt: number;
   carriers: number;
+}
+
+/** The namespaces of one very rule. */
+interface Known {
+  readonly uid: string;
+  readonly namespaces: Map<string, Leaving>;
 }
 
 /** What is known of a rule's namespaces that are being left. */
@@ -39,7 +46,8 @@ export interface LeavingsOptions {
 /** Counts over a cluster. */
 export class Leavings {
   readonly #options: LeavingsOptions;
-  readonly #known = new Map<string, Leaving>();
+  /** By the names of rules. */
+  readonly #known = new Map<string, Known>();
 
   constructor(options: LeavingsOptions) {
     this.#options = options;
@@ -49,25 +57,40 @@ export class Leavings {
   async look(rule: LeavingRule, namespaces: readonly string[]): Promise<Left> {
     const emptied: string[] = [];
     const carriers = new Map<string, number>();
+    const before = this.#known.get(rule.name);
+    const known = new Map<string, Leaving>();
     for (const namespace of namespaces) {
-      const key = `${rule.uid}/${namespace}`;
-      if (await this.#isEmpty(rule, namespace, key)) {
+      const last = before?.uid === rule.uid ? before.namespaces.get(namespace) : undefined;
+      known.set(namespace, last ?? this.#unseen());
+    }
+    this.forget(rule.name);
+    if (known.size > 0) this.#known.set(rule.name, { uid: rule.uid, namespaces: known });
+    for (const [namespace, leaving] of known) {
+      if (await this.#isEmpty(rule, namespace, leaving)) {
         emptied.push(namespace);
-        this.#known.delete(key);
-      } else carriers.set(namespace, this.#known.get(key)?.carriers ?? 0);
+        known.delete(namespace);
+      } else carriers.set(namespace, leaving.carriers);
     }
     return { emptied, carriers };
   }
 
-  async #isEmpty({ name, match }: LeavingRule, namespace: string, key: string): Promise<boolean> {
+  /** The rule is gone. */
+  forget(name: string): void {
+    this.#known.delete(name);
+  }
+
+  /** How many rules something is kept of. */
+  get size(): number {
+    return this.#known.size;
+  }
+
+  #unseen(): Leaving {
+    const seenAt = this.#options.clock.monotonic();
+    return { seenAt, cleanSince: undefined, countedAt: Number.NEGATIVE_INFINITY, carriers: 0 };
+  }
+
+  async #isEmpty({ name, match }: LeavingRule, namespace: string, known: Leaving): Promise<boolean> {
     const now = this.#options.clock.monotonic();
-    const known = this.#known.get(key) ?? {
-      seenAt: now,
-      cleanSince: undefined,
-      countedAt: Number.NEGATIVE_INFINITY,
-      carriers: 0,
-    };
-    this.#known.set(key, known);
     if (now - known.countedAt < SETTLE_MS) return false;
     known.countedAt = now;
     const count = await this.#count(entryOf(name), { ...match, namespace });

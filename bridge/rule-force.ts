@@ -46,7 +46,7 @@ export function putInForce(book: RuleBook, object: KubeObject, judgement: Judgem
   const last = book.named(object.metadata.name);
   if (rule === undefined)
     keepLast(book, object, { why: whyRefused(judgement), isServed: fault?.reason !== 'UnknownResource' });
-  // Not by its number alone: a cluster that was restored from a backup may give the number to another spec.
+  // A generation is read once (rule-reader.ts): the very same rule is in force already.
   else if (last !== rule) book.set(rule);
 }
 

@@ -221,7 +221,8 @@ class Keeper implements RuleKeeper {
 
   #forget(name: string): void {
     this.#unjudged.delete(name);
-    const { written, marked } = this.#own;
+    const { written, marked, leavings } = this.#own;
+    leavings.forget(name);
     for (const kept of [this.#withdrawals, this.#judged, this.#unanswered, this.#told, written, marked])
       kept.delete(name);
     this.#reader.forget(name);

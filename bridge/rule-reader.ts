@@ -7,8 +7,7 @@ import { type ParsedRule, ruleFromObject } from './rules.ts';
 import { versionOf } from './teardown-rules.ts';
 
 interface Read {
-  /** What was read: which rule, which generation, and its spec, should that have changed under the same number. */
-  readonly text: string;
+  readonly version: string;
   readonly parsed: ParsedRule;
 }
 
@@ -19,11 +18,11 @@ export class RuleReader {
   /** A rule as it stands, or its faults. */
   read(object: KubeObject): ParsedRule {
     const { name } = object.metadata;
-    const text = `${versionOf(object)} ${JSON.stringify(object.spec)}`;
+    const version = versionOf(object);
     const last = this.#read.get(name);
-    if (last?.text === text) return last.parsed;
+    if (last?.version === version) return last.parsed;
     const parsed = ruleFromObject(object);
-    this.#read.set(name, { text, parsed });
+    this.#read.set(name, { version, parsed });
     return parsed;
   }
 

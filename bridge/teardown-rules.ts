@@ -59,9 +59,9 @@ export function generationOf(object: KubeObject): number {
   return written === undefined ? 0 : generation.parse(written);
 }
 
-/** One generation of one very rule. */
+/** One generation of one very rule, and its spec: a cluster that was restored from a backup may give the number to another. */
 export function versionOf(object: KubeObject): string {
-  return `${object.metadata.uid}/${generationOf(object)}`;
+  return `${object.metadata.uid}/${generationOf(object)} ${JSON.stringify(object.spec)}`;
 }
 
 /** Whether the status can keep a rule's spec beside itself. */

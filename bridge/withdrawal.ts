@@ -8,7 +8,7 @@ import type { Census, Count } from './census.ts';
 import { entryOf, removeEntry } from './finalizer.ts';
 import type { Log } from './log.ts';
 import { isUnder, type Pending } from './pending.ts';
-import type { Clock, Cluster, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
+import type { Clock, Cluster, KindRef, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { lastAcceptedOf } from './rule-force.ts';
@@ -30,6 +30,8 @@ export interface Withdrawal extends Settling {
   readonly uid: string;
   /** The last list, and from when it was. */
   counted: { readonly count: Count; readonly at: number } | undefined;
+  /** The accepted generation that was put in force last, if any. */
+  accepted: Rule | undefined;
 }
 
 /** What withdrawing needs. */
@@ -59,10 +61,12 @@ export async function withdraw(
   const { clock, running, lease } = options;
   const { name, uid } = object.metadata;
   const known = running.get(name);
-  const withdrawal =
-    known?.uid === uid ? known : { uid, seenAt: clock.monotonic(), counted: undefined, cleanSince: undefined };
+  const withdrawal: Withdrawal =
+    known?.uid === uid
+      ? known
+      : { uid, seenAt: clock.monotonic(), counted: undefined, accepted: undefined, cleanSince: undefined };
   running.set(name, withdrawal);
-  const rule = inForce(options.book, object, judgement);
+  const rule = inForce(options.book, object, { judgement, withdrawal });
   if (!lease.holds()) return clock.now() + LOOK_EVERY_MS;
   await unmark(options, object.metadata);
   const settlesIn = injectsFor(withdrawal, clock.monotonic());
@@ -74,7 +78,11 @@ export async function withdraw(
 }
 
 /** Pending deletions go on under the rule if it is accepted; otherwise they say why not, and nothing is sent. */
-function inForce(book: RuleBook, object: KubeObject, judgement: Judgement): Rule {
+function inForce(
+  book: RuleBook,
+  object: KubeObject,
+  { judgement, withdrawal }: { readonly judgement: Judgement; readonly withdrawal: Withdrawal },
+): Rule {
   const { name, uid } = object.metadata;
   const known = book.named(name);
   const last = known?.uid === uid ? known : undefined;
@@ -83,8 +91,10 @@ function inForce(book: RuleBook, object: KubeObject, judgement: Judgement): Rule
     notAccepted: whyRefused(judgement),
   };
   const isSame = last?.generation === rule.generation && last?.notAccepted === rule.notAccepted;
-  if (last !== undefined && isSame && last.isWithdrawn === true) return last;
+  const isKnown = isSame && withdrawal.accepted === judgement.rule;
+  if (last !== undefined && isKnown && last.isWithdrawn === true) return last;
   const withdrawn = { ...rule, isWithdrawn: true };
+  withdrawal.accepted = judgement.rule;
   book.set(withdrawn);
   return withdrawn;
 }
@@ -133,22 +143,45 @@ async function sweep(
 
 /** Counts anew when the last count is old: a list of a large kind is not cheap, and every status written wakes us. */
 async function countCarriers(
-  { census, kinds, clock, pendings }: WithdrawalOptions,
+  options: WithdrawalOptions,
   { name, match }: Rule,
   withdrawal: Withdrawal,
 ): Promise<{ readonly count: Count; readonly at: number; readonly isNew: boolean }> {
+  const { clock, pendings } = options;
   const { counted } = withdrawal;
-  const isOnlyPending = counted?.count.kind === 'counted' && counted.count.live.length === 0;
-  const isHeldUp = isOnlyPending && pendings().some((pending) => isUnder(pending, name, match));
+  const isHeldUp =
+    counted !== undefined && isQuiet(counted.count, () => pendings().some((pending) => isUnder(pending, name, match)));
   const every = isHeldUp ? LOOK_SELDOM_MS : LOOK_EVERY_MS;
   if (counted !== undefined && clock.monotonic() - counted.at < every) return { ...counted, isNew: false };
   const at = clock.monotonic();
-  const isThere = (await kinds.describe(match)) !== undefined;
-  const count: Count = isThere
-    ? await census(match, entryOf(name))
-    : { kind: (await kinds.isServed(match)) ? 'otherVersion' : 'unserved' };
+  const count = await countNow(options, name, match);
   withdrawal.counted = { count, at };
   return { count, at, isNew: true };
+}
+
+async function countNow({ census, kinds, served }: WithdrawalOptions, name: string, match: KindRef): Promise<Count> {
+  const facts = await kinds.describe(match);
+  // What is in no namespace is in none of those that are served (rule-namespaces.ts knows of a time before).
+  if (facts?.namespaced === false && served.namespaces !== undefined) return NOBODY;
+  const count: Count = facts === undefined ? { kind: 'unserved' } : await census(match, entryOf(name));
+  // Discovery has the last word: a list that nobody answered, while the kind is served, is not an empty one (P9).
+  return count.kind === 'unserved' && (await kinds.isServed(match)) ? { kind: 'otherVersion' } : count;
+}
+
+const NOBODY: Count = { kind: 'counted', live: [], deleting: 0 };
+
+/** Whether nothing is coming off, and what holds the withdrawal up takes its time: a deletion, or a right that somebody gives. */
+function isQuiet(count: Count, isPending: () => boolean): boolean {
+  switch (count.kind) {
+    case 'counted':
+      return count.live.length === 0 && isPending();
+    case 'forbidden':
+      // Where nothing may be listed, asking costs nothing.
+      return count.live.length === 0 && count.places.length > 0;
+    case 'unserved':
+    case 'otherVersion':
+      return false;
+  }
 }
 
 const NO_MORE: Condition = {

@@ -151,3 +151,11 @@ describe('rights', () => {
     },
   );
 });
+
+describe('whether a kind is served in any version', () => {
+  it('is asked of core as well: a rule for a mistyped kind of it can be withdrawn (P9)', async () => {
+    const { kinds } = http(() => ({ status: 200, body: list('configmaps') }));
+    expect(await kinds.isServed({ group: '', resource: 'configmaps' })).toBe(true);
+    expect(await kinds.isServed({ group: '', resource: 'configmap' })).toBe(false);
+  });
+});

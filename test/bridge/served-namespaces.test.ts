@@ -192,6 +192,13 @@ describe('a namespace without rights', () => {
     await scene.clock.advance(150_000);
     expect(scene.finalizers('logs')).toEqual([]);
     expect(scene.rule()).toBeDefined();
+    const listed = scene.cluster.count('list');
+    await scene.clock.advance(600_000);
+    // A large kind is not listed again and again while a right is missing.
+    expect(scene.cluster.count('list') - listed).toBeLessThanOrEqual(2 * 12);
+    scene.cluster.refused.clear();
+    await scene.clock.advance(200_000);
+    expect(scene.rule()).toBeUndefined();
   });
 });
 
