@@ -1,17 +1,23 @@
 /*
- * Whether a namespace is there at all. With a namespace the rights in it are deleted, so what the API server answers about its
- * objects is 403 and not an empty list. Asked by rule-judge.ts, and by whatever counts, before they take that for a missing right.
+ * Whether a namespace is there at all, or is being deleted. With a namespace the rights in it are deleted, so what the API server
+ * answers about its objects is 403 and not an empty list. Asked by rule-judge.ts, and by whatever counts, before they take that
+ * for a missing right.
  */
 import { type Listed, listAll } from './listing.ts';
 import { NAMESPACES } from './namespaces.ts';
 import { ApiError, type Cluster, type ObjectMeta, type Watched } from './ports.ts';
 
-/** Whether it is there; one of which that may not be asked counts as there. Throws ApiError for what another try may mend. */
-export async function doesNamespaceExist(cluster: Pick<Cluster, 'get'>, name: string): Promise<boolean> {
+/** `ending`: it is being deleted, and what is in it comes to its end, but nothing new can be made there. */
+export type NamespaceState = 'there' | 'ending' | 'missing';
+
+/** How it is; one of which that may not be asked counts as there. Throws ApiError for what another try may mend. */
+export async function stateOfNamespace(cluster: Pick<Cluster, 'get'>, name: string): Promise<NamespaceState> {
   try {
-    return (await cluster.get({ ...NAMESPACES, name })) !== undefined;
+    const namespace = await cluster.get({ ...NAMESPACES, name });
+    if (namespace === undefined) return 'missing';
+    return namespace.metadata.deletionTimestamp === undefined ? 'there' : 'ending';
   } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return true;
+    if (error instanceof ApiError && error.status === 403) return 'there';
     throw error;
   }
 }
@@ -24,5 +30,5 @@ export async function listPart(
 ): Promise<Listed> {
   const listed = await listAll(cluster, watched, each);
   if (listed !== 'forbidden' || watched.namespace === undefined) return listed;
-  return (await doesNamespaceExist(cluster, watched.namespace)) ? 'forbidden' : 'listed';
+  return (await stateOfNamespace(cluster, watched.namespace)) === 'missing' ? 'listed' : 'forbidden';
 }

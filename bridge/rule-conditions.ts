@@ -79,12 +79,13 @@ function accepted({ rule, fault, notes }: Judgement): Condition {
   return { type: 'Accepted', status: 'True', reason, message: [message, ...notes].join('; ') };
 }
 
-function permitted({ rule, lacking, isBeyond, absent }: Judgement): Condition {
+function permitted({ rule, lacking, isBeyond, absent, ending }: Judgement): Condition {
   const condition = (reason: keyof typeof PERMISSIONS, message: string): Condition => {
     return { type: 'Permitted', status: PERMISSIONS[reason].status, reason, message };
   };
   if (isBeyond) return condition('ClusterScoped', BEYOND);
   if (lacking.length > 0) return condition('MissingVerbs', `may not ${lacking.join('; ')}`);
+  if (ending.length > 0) return condition('NamespaceTerminating', termination(ending));
   if (absent.length > 0) return condition('NamespaceMissing', absence(absent));
   return rule === undefined
     ? condition('NotAccepted', 'not asked before it is accepted')
@@ -92,6 +93,12 @@ function permitted({ rule, lacking, isBeyond, absent }: Judgement): Condition {
 }
 
 const BEYOND = 'the kind is in no namespace, and this bridge serves some namespaces only: it can see no object of it';
+
+function termination(ending: readonly string[]): string {
+  const are =
+    ending.length === 1 ? 'is being deleted, and the rights in it' : 'are being deleted, and the rights in them';
+  return `namespace ${ending.join(', ')} ${are} went first: what is held there stays until they are given again; the others are served`;
+}
 
 function absence(absent: readonly string[]): string {
   const are = absent.length === 1 ? 'is not there, and the rights in it' : 'are not there, and the rights in them';

@@ -12,7 +12,7 @@ import type { Clock, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { lastAcceptedOf, putInForce } from './rule-force.ts';
-import { type Judgement, mayHold } from './rule-judge.ts';
+import { isPermitted, type Judgement, mayHold } from './rule-judge.ts';
 import { leftBehind, noteNamespaces, stillLeaving } from './rule-namespaces.ts';
 import { STATUS_EVERY_MS, type StatusOptions, type Written, writeStatus } from './rule-status.ts';
 import type { LabelWord, Serving } from './serving.ts';
@@ -63,7 +63,7 @@ export async function enforce(options: EnforcingOptions, seen: KubeObject, judge
     };
     statusDueAt = await writeStatus({ ...options, alsoSaid }, { name, judgement, sighting });
   }
-  const mayChange = !isInForce || judgement.isIncomplete || judgement.absent.length > 0 || leaving?.carriers.size;
+  const mayChange = !isInForce || judgement.isIncomplete || !isPermitted(judgement) || leaving?.carriers.size;
   const pause = mayChange ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
   return Math.min(clock.now() + pause, ...[statusDueAt, dueAt].filter((at) => at !== undefined));
 }

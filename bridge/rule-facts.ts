@@ -152,12 +152,17 @@ export const PERMISSIONS = {
   MissingVerbs: {
     status: 'False',
     meaning:
-      'the message names what is missing, and in which namespaces; what may be done is done, and no new object gets the entry at birth',
+      'the message names what is missing, and in which namespaces; what may be done is done. Where all may be done in no namespace, no new object gets the entry at birth; where it may in some, all do, and those in the others are held until the rights are given',
   },
   ClusterScoped: {
     status: 'False',
     meaning:
       'the kind is in no namespace, and the bridge serves some namespaces only, so it sees no object of it: no entry is put on, and none that is there comes off',
+  },
+  NamespaceTerminating: {
+    status: 'False',
+    meaning:
+      'a namespace that the bridge serves is being deleted, and the rights in it are gone already ([operations](operations.md#a-served-namespace-is-deleted)); the rule is in force in the others',
   },
   NamespaceMissing: {
     status: 'False',

@@ -3,7 +3,7 @@
  * read, is the proof bound to its objects, does it wait in a circle, may we do what it needs. Called by rule-keeper.ts; what is wrong is said
  * in the rule's conditions by rule-conditions.ts.
  */
-import { doesNamespaceExist } from './namespace-existence.ts';
+import { type NamespaceState, stateOfNamespace } from './namespace-existence.ts';
 import { NAMESPACES } from './namespaces.ts';
 import type { Cluster, KindRef, Kinds, KubeObject, Watched } from './ports.ts';
 import type { Rule } from './rule.ts';
@@ -37,10 +37,14 @@ export interface Judgement {
   readonly fault: RuleFault | undefined;
   /** What the bridge may not do: `list, patch` on the kind, `list, watch namespaces`; empty when it may, or nobody could ask. */
   readonly lacking: readonly string[];
+  /** There is no namespace, of those that are served and there, in which it may do all that it has to. */
+  readonly mayNowhere: boolean;
   /** The kind is in no namespace, and the bridge serves some only: it sees no object of it. */
   readonly isBeyond: boolean;
   /** Namespaces that are served and not there. */
   readonly absent: readonly string[];
+  /** Namespaces that are being deleted, and whose rights are gone already. */
+  readonly ending: readonly string[];
   /** What people should know of an accepted rule. */
   readonly notes: readonly string[];
   /** Whether something that it was to be judged by may come soon: a rule that it waits for, its kind's schema. */
@@ -66,23 +70,31 @@ export async function judgeRule(options: JudgeOptions, object: KubeObject): Prom
     rule,
     fault,
     lacking = [],
+    mayNowhere = false,
     isBeyond = false,
     absent = [],
+    ending = [],
     notes = [],
     others = [],
     isIncomplete = false,
   } = verdict;
-  return { version: versionOf(object), rule, fault, lacking, isBeyond, absent, notes, others, isIncomplete };
+  const where = { lacking, mayNowhere, isBeyond, absent, ending };
+  return { version: versionOf(object), rule, fault, ...where, notes, others, isIncomplete };
 }
 
 /** Whether the bridge may do all that a rule needs, as it was judged last; one that was not judged yet is not held against it. */
 export function isPermitted(judgement: Judgement | undefined): boolean {
-  return judgement === undefined || (mayHold(judgement) && judgement.absent.length === 0);
+  if (judgement === undefined) return true;
+  const { isBeyond, lacking, absent, ending } = judgement;
+  return !isBeyond && [lacking, absent, ending].every(({ length }) => length === 0);
 }
 
-/** Whether new objects may get the rule's entry: the bridge can take it off again wherever that is. */
-export function mayHold({ lacking, isBeyond }: Judgement): boolean {
-  return lacking.length === 0 && !isBeyond;
+/**
+ * Whether new objects may get the rule's entry: the bridge can take it off again. One namespace in which it cannot is no reason
+ * to leave the objects of all others unprotected: what is deleted there is held until the rights are given, and the rule says so.
+ */
+export function mayHold({ mayNowhere, isBeyond }: Judgement): boolean {
+  return !mayNowhere && !isBeyond;
 }
 
 type Verdict = Partial<Omit<Judgement, 'version'>>;
@@ -123,15 +135,21 @@ async function rightsFor(options: JudgeOptions, { match, matchesNamespace }: Rul
   const labels: readonly Watched[] = namespaces?.map((name) => ({ ...NAMESPACES, name })) ?? [NAMESPACES];
   const onKind = await lackingOn(kinds, watchedOf(served, match), VERBS);
   const onLabels = matchesNamespace === undefined ? [] : await lackingOn(kinds, labels, LABEL_VERBS);
-  const absent: string[] = [];
+  const states = new Map<string, NamespaceState>();
   for (const { watched } of onKind) {
-    const { namespace } = watched;
-    if (namespace !== undefined && !(await doesNamespaceExist(cluster, namespace))) absent.push(namespace);
+    if (watched.namespace !== undefined)
+      states.set(watched.namespace, await stateOfNamespace(cluster, watched.namespace));
   }
-  const present = onKind.filter(
-    ({ watched }) => watched.namespace === undefined || !absent.includes(watched.namespace),
-  );
-  return { lacking: [...onKindWords(present), ...onLabelsWords(onLabels)], absent };
+  const going = (state: NamespaceState) => [...states].flatMap(([name, its]) => (its === state ? name : []));
+  const [absent, ending] = [going('missing'), going('ending')];
+  const present = onKind.filter(({ watched }) => (states.get(watched.namespace ?? '') ?? 'there') === 'there');
+  const lacking = [...present, ...onLabels].map(({ watched }) => watched.namespace ?? watched.name);
+  const there = namespaces?.filter((name) => (states.get(name) ?? 'there') === 'there');
+  return {
+    lacking: [...onKindWords(present), ...onLabelsWords(onLabels)],
+    mayNowhere: lacking.length > 0 && (there ?? [undefined]).every((name) => lacking.includes(name)),
+    ...{ absent, ending },
+  };
 }
 
 interface Lacking {

@@ -1,18 +1,17 @@
 /*
- * A bridge that serves some namespaces only: what it sees, asks for and touches is in them, one that is refused or gone stops
- * no other (P10), and a rule that cannot work so says why (P7). The real bridge and keeper over fakes; what becomes of a
- * namespace that is served no more is in leaving-namespaces.test.ts, the same on a real API server in e2e/chart-namespaces.
+ * A bridge that serves some namespaces only: what it sees, asks for and touches is in them, and a rule that cannot work so says
+ * why (P7). The real bridge and keeper over fakes; what becomes of a namespace without rights is in namespace-rights.test.ts, of
+ * one that is served no more in leaving-namespaces.test.ts, the same on a real API server in e2e/chart-namespaces.
  */
 import { describe, expect, it } from 'vitest';
 import { NAMESPACES } from '../../bridge/namespaces.ts';
 import type { KindRef } from '../../bridge/ports.ts';
 import { type Served, watchedKey } from '../../bridge/served.ts';
-import { BUCKETS, counts, ENTRY, RULE } from '../support/bridge-builders.ts';
+import { BUCKETS, ENTRY, RULE } from '../support/bridge-builders.ts';
 import { VOLUMES } from '../support/fake-kinds.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 
 const TWO: Served = { namespaces: ['team-a', 'team-b'], leaving: [] };
-const GAUGE = `${BUCKETS.group}/${BUCKETS.resource}`;
 
 function withNamespaces({ cluster }: RuleScene, ...names: readonly string[]): void {
   for (const name of names) cluster.create({ name, kind: NAMESPACES, namespace: undefined, labels: { of: name } });
@@ -25,20 +24,6 @@ function asked({ cluster }: RuleScene): ReadonlySet<string> {
 }
 
 const inNamespace = (namespace: string, kind: KindRef = BUCKETS) => watchedKey({ ...kind, namespace });
-
-/** A bridge in whose API server nothing of team-b may be listed or watched, as without a Role there. */
-async function withoutRightsInB(options: { readonly isThere: boolean }): Promise<RuleScene> {
-  const scene = await RuleScene.start({
-    served: TWO,
-    prepare: (begun) => {
-      withNamespaces(begun, 'team-a', ...(options.isThere ? ['team-b'] : []));
-      begun.cluster.refused.set(`${BUCKETS.group}/${BUCKETS.resource}@team-b`, 403);
-      begun.kinds.lacks.set(inNamespace('team-b'), ['get', 'list', 'watch', 'patch']);
-    },
-  });
-  await scene.apply();
-  return scene;
-}
 
 describe('a bridge that serves two namespaces', () => {
   it('asks for nothing outside of them, and does not touch what is there', async () => {
@@ -131,74 +116,6 @@ describe('a bridge that serves two namespaces', () => {
     scene.kinds.lacks.set(watchedKey({ ...NAMESPACES, name: 'team-b' }), ['list', 'watch']);
     await scene.apply({ match: { ...BUCKETS, namespaceSelector: {} } });
     expect(scene.condition('Permitted')?.message).toBe('may not list, watch namespaces team-b');
-  });
-});
-
-describe('a namespace without rights', () => {
-  it('stops no other (P10), and is named in the conditions of the rule (P7)', async () => {
-    const scene = await withoutRightsInB({ isThere: true });
-    await scene.create('logs');
-    expect(scene.finalizers('logs')).toEqual([ENTRY]);
-    expect(scene.said('Permitted')).toBe('False MissingVerbs');
-    expect(scene.condition('Permitted')?.message).toBe('may not get, list, watch, patch in namespace team-b');
-    expect(scene.condition('Watching')?.message).toBe('the kind is not being watched in namespace team-b');
-    expect(await counts(scene.metrics.watching)).toMatchObject({ [GAUGE]: 0 });
-    expect(scene.bridge.whyNotReady()).toEqual([]);
-  });
-
-  it('keeps entries from coming at birth anywhere: there nobody could take them off again', async () => {
-    const scene = await withoutRightsInB({ isThere: true });
-    await scene.labelled();
-    expect(scene.rule()?.metadata.labels).toBeUndefined();
-  });
-
-  it('has the rights back, and the rule works in all of it, without a restart', async () => {
-    const scene = await withoutRightsInB({ isThere: true });
-    scene.cluster.refused.clear();
-    scene.kinds.lacks.clear();
-    await scene.clock.advance(60_000);
-    await scene.create('maps', { namespace: 'team-b' });
-    expect([scene.said('Permitted'), scene.said('Ready')]).toEqual(['True Permitted', 'True Ready']);
-    expect(scene.finalizers('maps')).toEqual([ENTRY]);
-    expect(await counts(scene.metrics.watching)).toMatchObject({ [GAUGE]: 1 });
-  });
-
-  it('that is not there at all is told as that, and entries come at birth in the others', async () => {
-    const scene = await withoutRightsInB({ isThere: false });
-    await scene.labelled();
-    expect(scene.said('Permitted')).toBe('False NamespaceMissing');
-    expect(scene.condition('Permitted')?.message).toContain('namespace team-b is not there');
-    expect(scene.rule()?.metadata.labels).toBeDefined();
-    expect(scene.bridge.whyNotReady()).toEqual([]);
-  });
-
-  it('holds up no withdrawal when it is not there, and holds it up while it is', async () => {
-    const gone = await withoutRightsInB({ isThere: false });
-    await gone.deleteRule();
-    await gone.clock.advance(150_000);
-    expect(gone.rule()).toBeUndefined();
-    const there = await withoutRightsInB({ isThere: true });
-    await there.deleteRule();
-    await there.clock.advance(150_000);
-    expect(there.said('WithdrawalBlocked')).toBe('True NotPermitted');
-    expect(there.condition('WithdrawalBlocked')?.message).toContain('may not list the kind in namespace team-b');
-  });
-
-  it('holds up no entry that is to come off in the others when their rule is withdrawn (P9, P10)', async () => {
-    const scene = await withoutRightsInB({ isThere: true });
-    await scene.create('logs', { namespace: 'team-a' });
-    expect(scene.finalizers('logs')).toEqual([ENTRY]);
-    await scene.deleteRule();
-    await scene.clock.advance(150_000);
-    expect(scene.finalizers('logs')).toEqual([]);
-    expect(scene.rule()).toBeDefined();
-    const listed = scene.cluster.count('list');
-    await scene.clock.advance(600_000);
-    // A large kind is not listed again and again while a right is missing.
-    expect(scene.cluster.count('list') - listed).toBeLessThanOrEqual(2 * 12);
-    scene.cluster.refused.clear();
-    await scene.clock.advance(200_000);
-    expect(scene.rule()).toBeUndefined();
   });
 });
 
