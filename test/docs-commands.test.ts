@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Block, blocksOf, commandsOf, documents, shellBlocks } from './support/document-blocks.ts';
-import { root } from './support/tracked-files.ts';
+import { root, trackedFiles } from './support/tracked-files.ts';
 
 /** Languages of blocks: those that are commands, and those that are not. */
 const LANGUAGES = ['sh', 'console', 'text', 'ts', 'json', 'yaml', 'hcl', 'mermaid'];
@@ -75,6 +75,36 @@ describe('the commands of the documents', () => {
     ],
   ])('would be found out with %s', (_, text, fault) => {
     expect(blocksOf('page.md', text).flatMap(faultsOf)).toEqual([fault]);
+  });
+});
+
+describe('what is told to be typed, in documents and by the programs', () => {
+  /** Commands that run whatever has the name at the registry, which nobody of the project owns yet. */
+  const FETCHES =
+    /\bnpx (?!--no-install )[\w@./-].*|\bnpm (exec|x|create|init) .*|\bnpm (i|install|add)\b[^`'"#]* finalizer-bridge\b.*|npmjs\.com\/package.*/;
+  const fetches = (text: string) => text.split('\n').flatMap((line) => FETCHES.exec(line)?.[0] ?? []);
+
+  it('never fetches a package by the name of one that is not published', () => {
+    const told = [
+      ...documents(),
+      ...trackedFiles().filter((path) => /^(bridge|functions|infra)\/.*\.(ts|yml)$/.test(path)),
+    ];
+    const faults = told.flatMap((path) =>
+      fetches(readFileSync(join(root, path), 'utf8')).map((command) => `${path}: ${command}`),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it.each([
+    ['npx finalizer-bridge init mine', true],
+    ['npx --yes finalizer-bridge init mine', true],
+    ["'npm install finalizer-bridge, then'", true],
+    ['`npm install --save-dev finalizer-bridge`', true],
+    ['npx --no-install finalizer-bridge dev', false],
+    ['npm install ./vendor/finalizer-bridge-0.1.0.tgz', false],
+    ['npm run build && npm install --global .', false],
+  ])('would be found out: %s', (line, isFault) => {
+    expect(fetches(line).length > 0).toBe(isFault);
   });
 });
 

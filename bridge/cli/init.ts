@@ -4,7 +4,6 @@
  */
 import { relative } from 'node:path';
 import * as z from 'zod/mini';
-import manifest from '../../package.json' with { type: 'json' };
 import { defineLocalCommand, EXIT } from './command.ts';
 import { withKit } from './kit.ts';
 import { print } from './print.ts';
@@ -16,8 +15,11 @@ export const init = defineLocalCommand({
   usage: (command) =>
     command
       .argument('<folder>', 'a new or empty folder')
-      .option('--package <spec>', 'what package.json names for finalizer-bridge: a version, or a tarball'),
-  options: z.object({ package: z._default(z.string(), manifest.version) }),
+      .option(
+        '--package <file>',
+        'the package as "npm pack" makes it, copied into the folder; in a checkout it is found',
+      ),
+  options: z.object({ package: z.optional(z.string()) }),
   async run(context, [asked = ''], { package: spec }) {
     const folder = await withKit(async (kit) => z.string().parse(await kit.init({ folder: asked, spec })));
     const lines = [

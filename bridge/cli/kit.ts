@@ -7,6 +7,10 @@ import { Failure } from './command.ts';
 
 /** By name, so that no bundle takes it in. */
 const KIT = 'finalizer-bridge/infra';
+/** The name is nobody's at the registry yet: what would be installed by it is a stranger's. */
+const ALONE =
+  'this command comes with the npm package, and this file stands alone: "npm pack" in a checkout makes the package, ' +
+  'and "node dist/cli/main.mjs" there has it';
 /** What the kit throws for what a person can mend; its message says how. */
 const EXPECTED = new Set(['KitError', 'ValuesError', 'ConfigError']);
 
@@ -30,8 +34,7 @@ export async function withKit<T>(use: (kit: Kit) => Promise<T>): Promise<T> {
       error.code === 'ERR_MODULE_NOT_FOUND' &&
       error.message.includes(KIT.split('/', 1)[0] ?? '')
     ) {
-      const words = 'this command comes with the npm package: npm install finalizer-bridge, then npx finalizer-bridge';
-      throw new Failure(words, { cause: error });
+      throw new Failure(ALONE, { cause: error });
     }
     throw error;
   }

@@ -159,6 +159,8 @@ describe('docs/quick-start.md', () => {
 
   it('3: deploys, installs, and sees that it runs', { timeout: MINUTES }, async () => {
     const block = pages.next(QUICK);
+    // The README shows the same three.
+    expect(pages.next('README.md').text).toBe(block.text);
     const [deploy = '', values = '', ...install] = block.text.split('\n');
     await reader.shell.follow(deploy);
     await reader.shell.follow(values);

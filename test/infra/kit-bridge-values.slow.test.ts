@@ -112,12 +112,14 @@ describe('the values for the chart, of a repository of handlers', () => {
     const described = await run(`${aws} ${describe}`, { AWS_DEFAULT_REGION: 'eu-west-1' });
     expect(described.code, described.err).toBe(0);
     const keyless = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' };
-    const made = await run('npx finalizer-bridge bridge-values --outputs outputs.json --irsa', keyless);
+    const made = await run('npx --no-install finalizer-bridge bridge-values --outputs outputs.json --irsa', keyless);
     expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/roleArn: arn:aws:iam::/) });
     expect(values.parse(parse(made.out))).toEqual(
       values.parse(parse(readFileSync(join(folder, 'bridge.values.yaml'), 'utf8'))),
     );
-    expect(await run('npx finalizer-bridge bridge-values --outputs outputs.json --for another')).toMatchObject({
+    expect(
+      await run('npx --no-install finalizer-bridge bridge-values --outputs outputs.json --for another'),
+    ).toMatchObject({
       code: 1,
       err: expect.stringContaining('name one with --for; there are'),
     });

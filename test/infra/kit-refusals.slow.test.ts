@@ -3,7 +3,7 @@
  * Each message says what to do, and shows no stack.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { init } from '../../infra/kit/init.ts';
 import { serverless } from '../../infra/kit/serverless.ts';
@@ -124,6 +124,32 @@ describe('init', () => {
     expect([name, dependencies['finalizer-bridge']]).toEqual(['my-team-handlers', '1.2.3']);
     expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toContain('node_modules/');
     expect(existsSync(join(folder, 'gitignore'))).toBe(false);
+  });
+
+  it('takes the package along, so that who clones the repository installs the same one', async () => {
+    const folder = await init({ folder: kit.folder('vendored'), spec: kit.tarball });
+    const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    expect(dependencies['finalizer-bridge']).toBe(`file:vendor/${basename(kit.tarball)}`);
+    expect(readFileSync(join(folder, 'vendor', basename(kit.tarball)))).toEqual(readFileSync(kit.tarball));
+  });
+
+  it('names no version unless told: whatever had the name at the registry would be installed', () => {
+    const start = kit.folder('installed');
+    kit.install(start);
+    const { code, err } = kit.run(start, 'finalizer-bridge', ['init', 'mine']);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/no package is published yet: "npm pack" .* --package FILE/),
+    ]);
+    expect(existsSync(join(start, 'mine'))).toBe(false);
+  });
+
+  it('makes nothing where the package is not there', async () => {
+    const folder = join(kit.folder('nowhere'), 'mine');
+    await expect(init({ folder, spec: 'other-1.0.0.tgz' })).rejects.toThrow(
+      /^there is no .*other-1\.0\.0\.tgz: "npm pack"/,
+    );
+    expect(existsSync(folder)).toBe(false);
   });
 
   it('says so when the place is a file', async () => {

@@ -69,6 +69,13 @@ describe('the npm package in an empty project', () => {
     expect(run(join(project, 'node_modules/.bin', name), ['drain', '--help'], project)).toContain('drain');
   });
 
+  it('puts the same two on the PATH of whoever installs the checkout itself, with nothing fetched', () => {
+    const prefix = join(folder, 'global');
+    run('npm', ['install', '--global', '--offline', '--prefix', prefix, '.'], join(folder, 'tree'));
+    expect(readdirSync(join(prefix, 'bin')).toSorted()).toEqual(['finalizer-bridge', 'kubectl-finalizer_bridge']);
+    expect(run(join(prefix, 'bin/kubectl-finalizer_bridge'), ['drain', '--help'], folder)).toContain('drain');
+  });
+
   it('lets a handler be written in strict TypeScript and started, with nothing installed beside', () => {
     const handler = `
       import * as z from 'zod/mini';

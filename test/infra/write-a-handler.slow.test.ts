@@ -1,10 +1,11 @@
 /*
- * docs/write-a-handler.md and the README, done as a new user would: their commands are run one by one from an empty folder,
+ * docs/write-a-handler.md and the README, done as a new user would: their commands are run one by one from a checkout on,
  * `npm install` being what it would bring; the handler that the page shows is put into the registry and packaged.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
 import { commandsOf, pagesFor } from '../support/document-blocks.ts';
 import { type PackedKit, packKit } from '../support/kit-project.ts';
 import { root } from '../support/tracked-files.ts';
@@ -19,21 +20,33 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => kit?.remove());
 
-/** Runs commands in a new folder; resolves to where they ended, and what each printed. */
+const manifest = z.object({ dependencies: z.record(z.string(), z.string()) });
+
+/** The package that a repository has taken along. */
+function vendored(folder: string): string {
+  const { dependencies } = manifest.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
+  const named = dependencies['finalizer-bridge'] ?? '';
+  expect(named).toMatch(/^file:vendor\//);
+  return join(folder, named.replace('file:', ''));
+}
+
+/** Runs commands in a new checkout; resolves to where they ended, and what each printed. */
 function follow(
   name: string,
   commands: readonly string[],
 ): { readonly folder: string; readonly said: Map<string, string> } {
-  let folder = kit.folder(name);
+  let folder = kit.checkout(name);
   const said = new Map<string, string>();
-  // What npx would fetch.
-  kit.install(folder);
   for (const command of commands) {
     const [word = '', place = ''] = command.split(' ');
     if (word === 'cd') folder = join(folder, place);
-    else if (command === 'npm install') kit.install(folder);
-    else {
-      const { code, out, err } = kit.run(folder, '/bin/sh', ['-c', command]);
+    else if (command === 'npm install') {
+      expect(readFileSync(vendored(folder)).equals(readFileSync(kit.tarball))).toBe(true);
+      kit.install(folder);
+    } else {
+      // What npm builds before it packs is there already.
+      const env = { npm_config_ignore_scripts: `${command === 'npm pack'}` };
+      const { code, out, err } = kit.run(folder, '/bin/sh', ['-c', command], env);
       expect(code, `${command}\n${out}${err}`).toBe(0);
       said.set(command, out + err);
     }
@@ -41,10 +54,13 @@ function follow(
   return { folder, said };
 }
 
+const START = ['npm pack', 'node dist/cli/main.mjs init ../my-handlers'];
+
 describe('docs/write-a-handler.md', () => {
-  it('has commands that lead from an empty folder to a package, a first run among them', () => {
+  it('has commands that lead from a checkout to a package of somebody else, a first run among them', () => {
     const commands = commandsOf(pages.next('docs/write-a-handler.md'));
-    expect(commands.length).toBeGreaterThanOrEqual(7);
+    expect(commands.length).toBeGreaterThanOrEqual(8);
+    expect(commands.slice(0, 2)).toEqual(START);
     const { folder, said } = follow('page', commands);
     expect(said.get('npm run dev')).toMatch(/gone {6}deleted, in \d+ ms/);
     expect(readFileSync(join(folder, '.serverless/cloudformation-template-update-stack.json'), 'utf8')).toContain(
@@ -53,7 +69,7 @@ describe('docs/write-a-handler.md', () => {
   }, 600_000);
 
   it('shows a handler that goes into that repository as it stands, and is packaged with its rights', () => {
-    const { folder } = follow('example', ['npx finalizer-bridge init mine', 'cd mine', 'npm install']);
+    const { folder } = follow('example', [...START, 'cd ../my-handlers', 'npm install']);
     const [example = ''] = /(?<=^```ts\n)[\s\S]*?(?=^```$)/m.exec(page) ?? [];
     writeFileSync(join(folder, 'handlers/elastic-ip.ts'), example);
     writeFileSync(

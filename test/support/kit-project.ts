@@ -22,6 +22,8 @@ export interface PackedKit {
   readonly tarball: string;
   /** A new folder, removed with the rest. */
   folder(name: string): string;
+  /** A new checkout as far as packing goes: built, with its packages, and not yet packed. */
+  checkout(name: string): string;
   /** Does what `npm install` would: puts the package and all that this tree has into node_modules, but those left out. */
   install(project: string, leftOut?: readonly string[]): void;
   /** Runs a command in a folder, with no network, no home and no credentials. */
@@ -63,6 +65,12 @@ export async function packKit(): Promise<PackedKit> {
     folder: (name) => {
       const folder = join(home, 'projects', name);
       mkdirSync(folder, { recursive: true });
+      return folder;
+    },
+    checkout: (name) => {
+      const folder = join(home, 'projects', name, 'checkout');
+      cpSync(source, folder, { recursive: true });
+      symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
       return folder;
     },
     install: (project, leftOut = []) => install(project, { tarball, leftOut, run }),
