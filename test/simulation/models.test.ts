@@ -9,7 +9,7 @@ import { seededRandom, VirtualTime } from './clock.ts';
 import { createClusterPort } from './cluster-port.ts';
 import { KIND, pathOf } from './installation.ts';
 import { applyPatch } from './json-patch.ts';
-import { type Kind, SimulatedProcess, type Surroundings } from './process.ts';
+import { type Kind, SimulatedProcess, STALL_MS, type Surroundings } from './process.ts';
 import { SimulatedQueue } from './queue.ts';
 
 const path = pathOf('a');
@@ -24,14 +24,18 @@ function serverWith(finalizers: readonly string[]) {
 
 const remove = (index: number): readonly PatchOperation[] => [{ op: 'remove', path: `/metadata/finalizers/${index}` }];
 
-/** A process alone, with a fault at its n-th call. */
-function processWith(time: VirtualTime, fault?: Kind, at = 0): SimulatedProcess {
+/** A process alone, with a fault at its first call. `seen`: when its calls are handed over and made. */
+function processWith(time: VirtualTime, fault?: Kind, seen: string[] = []): SimulatedProcess {
+  const began = time.now();
+  const see = (what: string) => seen.push(`${what} at ${time.now() - began}`);
   let calls = 0;
   const world: Surroundings = {
     ...{ time, random: seededRandom(1), onWire() {}, endOthers() {}, onFault() {} },
-    passFaultPoint: () => {
+    onHandedOver: (_process, point) => void see(`${point} is handed over`),
+    passFaultPoint: (_process, point) => {
+      see(`${point} is made`);
       calls += 1;
-      return calls - 1 === at ? fault : undefined;
+      return calls === 1 ? fault : undefined;
     },
   };
   return new SimulatedProcess(world, { role: 'bridge', name: 'bridge-1', sender: 'AROA:1', skew: 0 });
@@ -85,6 +89,32 @@ describe('a simulated process', () => {
     process.clock().after(60 * SECOND, () => done.push('timer'));
     await time.run(time.now() + 3_600 * SECOND, () => false);
     expect(done.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('hands a call over as it stops, which is made when it goes on, and is asked about before', async () => {
+    const time = new VirtualTime();
+    const seen: string[] = [];
+    const process = processWith(time, { kind: 'stall', side: 'before' }, seen);
+    const of = (point: string) => process.call({ point, effect: () => {}, lost: () => new Error('lost') });
+    void of('first');
+    void of('second');
+    process.clock().after(SECOND, () => void of('third'));
+    await time.run(time.now() + 2 * STALL_MS, () => false);
+    expect(seen).toEqual([
+      ...['first is handed over at 0', 'first is made at 0', 'second is handed over at 0'],
+      `second is made at ${STALL_MS}`,
+      ...[`third is handed over at ${STALL_MS}`, `third is made at ${STALL_MS}`],
+    ]);
+  });
+
+  it('makes no call once it is dead, and hands none over', async () => {
+    const time = new VirtualTime();
+    const seen: string[] = [];
+    const process = processWith(time, undefined, seen);
+    process.kill();
+    void call(process, seen);
+    await time.run(time.now() + SECOND, () => false);
+    expect(seen).toEqual([]);
   });
 });
 

@@ -34,6 +34,8 @@ export type Fault = Kind & { readonly call: number };
 export interface Surroundings {
   readonly time: VirtualTime;
   readonly random: () => number;
+  /** Told of a call as its process hands it over: one that stands still then makes it when it goes on. */
+  onHandedOver(process: SimulatedProcess, point: string): void;
   /** Numbers a call and says what is to happen at it. */
   passFaultPoint(process: SimulatedProcess, point: string): Kind | undefined;
   /** Told of each call that goes out on the wire and of each that has arrived. */
@@ -140,6 +142,7 @@ export class SimulatedProcess {
 
   /** Makes a call through the fault points; never resolves once the process is dead. */
   call<T>(call: PortCall<T>): Promise<T> {
+    if (this.#alive) this.#world.onHandedOver(this, call.point);
     return new Promise<T>((resolve, reject) => {
       const begin = () => this.#begin(call, resolve, reject);
       if (this.#resumesAt > this.#world.time.now()) this.later(0, begin);

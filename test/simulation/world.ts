@@ -97,9 +97,7 @@ export class World implements Surroundings {
 
   /** Bridges that live. */
   get bridges(): readonly Bridge[] {
-    return this.#incarnations.flatMap(({ process, bridge }) =>
-      process.isAlive && bridge !== undefined ? [bridge] : [],
-    );
+    return this.#incarnations.flatMap(({ process, bridge }) => (process.isAlive ? (bridge ?? []) : []));
   }
 
   /** All bridge processes so far, the dead ones too. */
@@ -110,9 +108,8 @@ export class World implements Surroundings {
   /** Starts a bridge, beside others that may live. */
   startBridge(start: BridgeStart = {}): SimulatedProcess {
     const name = `bridge-${this.#incarnations.length + 1}`;
-    const process = new SimulatedProcess(this, {
-      ...{ role: 'bridge', name, sender: `${BRIDGE_ROLE}:${name}`, skew: start.skew ?? 0 },
-    });
+    const identity = { role: 'bridge', name, sender: `${BRIDGE_ROLE}:${name}`, skew: start.skew ?? 0 } as const;
+    const process = new SimulatedProcess(this, identity);
     const incarnation: Incarnation = { process, start, bridge: undefined, lease: { holds: () => true } };
     this.#incarnations.push(incarnation);
     if (this.#options.election === true) {
@@ -153,9 +150,8 @@ export class World implements Surroundings {
 
   /** Takes the lease from a process that goes on living. */
   takeLease(process: SimulatedProcess): void {
-    for (const incarnation of this.#incarnations) {
-      if (incarnation.process === process) incarnation.lease = { holds: () => false };
-    }
+    const incarnation = this.#incarnations.find((one) => one.process === process);
+    if (incarnation !== undefined) incarnation.lease = { holds: () => false };
   }
 
   /** Names of the processes that hold the lease. */
@@ -191,9 +187,13 @@ export class World implements Surroundings {
     const fault = this.#options.faults?.find(({ call }) => call === number) ?? this.#strikeAt(point);
     this.calls.push({ at: this.time.now(), process: identity.name, point, fault });
     this.#options.onCall?.(this, number);
-    const isStranger = this.#incarnations.some(({ process, lease }) => process.identity === identity && !lease.holds());
-    if (isStranger && ACTS.test(point)) this.promises.note('V3', `${identity.name} acts without the lease: ${point}`);
     return fault;
+  }
+
+  onHandedOver(process: SimulatedProcess, point: string): void {
+    const lease = this.#incarnations.find((one) => one.process === process)?.lease;
+    if (lease?.holds() !== false || !ACTS.test(point)) return;
+    this.promises.note('V3', `${process.identity.name} acts without the lease: ${point}`);
   }
 
   #strikeAt(point: string): Kind | undefined {
@@ -225,7 +225,7 @@ export class World implements Surroundings {
   }
 
   #restart(process: SimulatedProcess, start?: BridgeStart): void {
-    const before = this.#incarnations.find((incarnation) => incarnation.process === process);
+    const before = this.#incarnations.find((one) => one.process === process);
     this.#restarts += 1;
     this.time.after(this.#options.restartMs ?? RESTART_MS, () => {
       this.#restarts -= 1;

@@ -38,7 +38,7 @@ export function createApiModel({ Server = ApiServer, rules = {}, hasPolicy = tru
   const server = new Server(time, rules);
   const site = new Site({ time, server, admission: hasPolicy, admissionLagMs: 0 });
   const process = new SimulatedProcess(
-    { time, random, passFaultPoint: () => undefined, onWire() {}, endOthers() {}, onFault() {} },
+    { time, random, onHandedOver() {}, passFaultPoint: () => undefined, onWire() {}, endOthers() {}, onFault() {} },
     { role: 'bridge', name: 'bridge', sender: 'AROABRIDGE:1', skew: 0 },
   );
   const heard = hearing(server);

@@ -33,7 +33,7 @@ export function createQueueModel(
   const queues = new Map([[URL, queue]]);
   const portOf = (sender: QueueSender) => {
     const process = new SimulatedProcess(
-      { time, random, passFaultPoint: () => undefined, onWire() {}, endOthers() {}, onFault() {} },
+      { time, random, onHandedOver() {}, passFaultPoint: () => undefined, onWire() {}, endOthers() {}, onFault() {} },
       { role: 'function', name: sender, sender: QUEUE_SENDERS[sender], skew: 0 },
     );
     return createFunctionQueue(queues, process, { requests: queue });

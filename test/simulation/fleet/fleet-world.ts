@@ -142,10 +142,14 @@ export class FleetWorld implements Surroundings {
     this.trace.line(this.time.now(), name, fault === undefined ? point : `${point} <- ${fault.kind} ${fault.side}`);
     if (fault !== undefined) this.faults.count(`call ${nameOf(fault)}`);
     this.#countCall(point);
-    const isAct = point.startsWith('patch') || point === 'send requests';
-    if (isAct && this.bridges.isStranger(process))
-      this.ledger.note('P5', '', `${name} acts without the lease: ${point}`);
     return fault;
+  }
+
+  /** No look at the lease can be later than this: who is stopped between the look and the call makes it when it goes on. */
+  onHandedOver(process: SimulatedProcess, point: string): void {
+    const isAct = point.startsWith('patch') || point === 'send requests';
+    if (!isAct || !this.bridges.isStranger(process)) return;
+    this.ledger.note('P5', '', `${process.identity.name} acts without the lease: ${point}`);
   }
 
   onWire(change: 1 | -1): void {
