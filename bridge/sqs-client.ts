@@ -8,13 +8,11 @@ import * as z from 'zod/mini';
 import { type Answer, exchange } from './exchange.ts';
 import type { Clock } from './ports.ts';
 import { boundedKeys, credentialsOfSdk, type Keys } from './sqs-keys.ts';
-import { Signer } from './sqs-signature.ts';
+import { headersOf, signersFor, skewBy } from './sqs-signature.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A long poll lasts 20 s. */
 const CALL_TIMEOUT_MS = 25_000;
-/** From there on AWS refuses a signature for its time. */
-const SKEW_MS = 5 * 60_000;
 
 /** Where the queues are. */
 export interface SqsClientOptions {
@@ -98,44 +96,11 @@ export function createSqsClient({ region, endpoint, clock, credentials }: SqsCli
           throw new Error(doing, { cause });
         },
       );
-      skew = skewBy(answer, { now: clock.now(), skew });
+      skew = skewBy(answer.headers, { now: clock.now(), skew });
       if (answer.status !== 200) throw new SqsError(doing, refusalOf(answer));
       return parsed(answer, doing);
     },
   };
-}
-
-/** A queue may live in another region than the others, and its calls are signed for its own. */
-function signersFor(region: string, isElsewhere: boolean): (queueUrl: string) => Signer {
-  const signers = new Map<string, Signer>();
-  const regions = new Map<string, string>();
-  return (queueUrl) => {
-    const own = regions.get(queueUrl) ?? (isElsewhere ? undefined : regionOf(queueUrl)) ?? region;
-    regions.set(queueUrl, own);
-    const signer = signers.get(own) ?? new Signer(own);
-    signers.set(own, signer);
-    return signer;
-  };
-}
-
-/** As AWS writes the address of a queue, over private endpoints, for FIPS and IPv6, and as it was once. */
-const REGION_IN_HOST =
-  /^(?:vpce-[a-z0-9-]+\.)?(?:sqs(?:-fips)?\.([a-z0-9-]+)(?:\.vpce)?\.(?:amazonaws\.com(?:\.cn)?|api\.(?:aws|amazonwebservices\.com\.cn))|([a-z0-9-]+)\.queue\.amazonaws\.com(?:\.cn)?)$/;
-
-/** The region that the URL of a queue names; undefined for one that is not of AWS. */
-export function regionOf(queueUrl: string): string | undefined {
-  const [, region, older] = REGION_IN_HOST.exec(new URL(queueUrl).hostname) ?? [];
-  return region ?? older;
-}
-
-function headersOf(action: string): Readonly<Record<string, string>> {
-  return { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `AmazonSQS.${action}` };
-}
-
-/** An answer whose date is far from ours says how far: the next call is signed for its time. A cached one says nothing. */
-function skewBy({ headers }: Answer, { now, skew }: { readonly now: number; readonly skew: number }): number {
-  const server = typeof headers.date === 'string' && headers.age === undefined ? Date.parse(headers.date) : Number.NaN;
-  return Math.abs(server - (now + skew)) >= SKEW_MS ? server - now : skew;
 }
 
 function refusalOf({ status, text }: Answer): Refusal {

@@ -1,11 +1,14 @@
 /*
- * AWS Signature Version 4 of one JSON call to SQS. Pure; called by sqs-client.ts, whose credentials come from the SDK's chain.
+ * AWS Signature Version 4 of one JSON call to SQS, for its region and its time. Pure; called by sqs-client.ts on both sides,
+ * bridge and functions.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 import { createHmac, hash } from 'node:crypto';
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 const SERVICE = 'sqs';
+/** From there on AWS refuses a signature for its time. */
+const SKEW_MS = 5 * 60_000;
 
 /** What is signed with; `sessionToken` is that of temporary credentials. */
 export interface SigningCredentials {
@@ -70,4 +73,41 @@ export class Signer {
     this.#kept = { secret, day, key };
     return key;
   }
+}
+
+/** A queue may live in another region than the others, and its calls are signed for its own. */
+export function signersFor(region: string, isElsewhere: boolean): (queueUrl: string) => Signer {
+  const signers = new Map<string, Signer>();
+  const regions = new Map<string, string>();
+  return (queueUrl) => {
+    const own = regions.get(queueUrl) ?? (isElsewhere ? undefined : regionOf(queueUrl)) ?? region;
+    regions.set(queueUrl, own);
+    const signer = signers.get(own) ?? new Signer(own);
+    signers.set(own, signer);
+    return signer;
+  };
+}
+
+/** As AWS writes the address of a queue, over private endpoints, for FIPS and IPv6, and as it was once. */
+const REGION_IN_HOST =
+  /^(?:vpce-[a-z0-9-]+\.)?(?:sqs(?:-fips)?\.([a-z0-9-]+)(?:\.vpce)?\.(?:amazonaws\.com(?:\.cn)?|api\.(?:aws|amazonwebservices\.com\.cn))|([a-z0-9-]+)\.queue\.amazonaws\.com(?:\.cn)?)$/;
+
+/** The region that the URL of a queue names; undefined for one that is not of AWS. */
+export function regionOf(queueUrl: string): string | undefined {
+  const [, region, older] = REGION_IN_HOST.exec(new URL(queueUrl).hostname) ?? [];
+  return region ?? older;
+}
+
+/** The headers that say what is asked. */
+export function headersOf(action: string): Readonly<Record<string, string>> {
+  return { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `AmazonSQS.${action}` };
+}
+
+/** An answer whose date is far from ours says how far: the next call is signed for its time. A cached one says nothing. */
+export function skewBy(
+  { date, age }: Readonly<Record<string, string | string[] | undefined>>,
+  { now, skew }: { readonly now: number; readonly skew: number },
+): number {
+  const server = typeof date === 'string' && age === undefined ? Date.parse(date) : Number.NaN;
+  return Math.abs(server - (now + skew)) >= SKEW_MS ? server - now : skew;
 }

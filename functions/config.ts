@@ -5,6 +5,7 @@
  */
 import * as z from 'zod/mini';
 import { complaints, handlerName, identifier } from '../bridge/contract.ts';
+import type { SigningCredentials } from '../bridge/sqs-signature.ts';
 import { accountSchema as account, regionSchema as region } from './places.ts';
 
 /** Environment variable that holds the configuration as JSON. */
@@ -90,6 +91,26 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Id of the X-Ray trace that Lambda runs the invocation in, where it says one: it sets the variable anew for each. */
 export function xrayTraceId(environment: Environment = process.env): string | undefined {
   return /Root=([^;]+)/.exec(environment._X_AMZN_TRACE_ID ?? '')?.[1];
+}
+
+/** The keys that Lambda gives a function, as they are now. @throws Error naming the variable that is not set */
+export function awsKeys(environment: Environment = process.env): SigningCredentials {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment;
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    throw new Error('getting keys for SQS: AWS_ACCESS_KEY_ID or AWS_SECRET_ACCESS_KEY is not set');
+  }
+  return { accessKeyId, secretAccessKey, sessionToken: environment.AWS_SESSION_TOKEN };
+}
+
+/** The endpoint that the environment names for SQS, or for all of AWS. */
+export function sqsEndpoint(environment: Environment = process.env): string | undefined {
+  return environment.AWS_ENDPOINT_URL_SQS || environment.AWS_ENDPOINT_URL || undefined;
+}
+
+/** By this a message belongs to the X-Ray trace of the invocation, and Lambda finds loops. */
+export function traceHeaders(environment: Environment = process.env): Readonly<Record<string, string>> {
+  const { _X_AMZN_TRACE_ID: trace } = environment;
+  return trace === undefined ? {} : { 'x-amzn-trace-id': trace };
 }
 
 /** A configuration that cannot be used. */

@@ -8,7 +8,7 @@ import { handleDeadLetters } from './dead-letter.ts';
 import type { EntryOverrides } from './entry.ts';
 import { batchResponse, type LambdaHandler, readEvent } from './lambda-event.ts';
 import { createLog } from './log.ts';
-import { sqsClients, sqsQueue } from './sqs.ts';
+import { askSqs, sqsQueue } from './sqs.ts';
 
 /** Kept back of an invocation's time, so that the response gets out. */
 const ENDS_MS = 2_000;
@@ -22,8 +22,8 @@ export function createDeadLetterEntry(overrides: EntryOverrides = {}): LambdaHan
   const clock = overrides.clock ?? systemClock;
   const write = overrides.write ?? ((line) => process.stdout.write(`${line}\n`));
   const log = createLog({ level: config.logLevel, now: clock.now, write, fields: {} });
-  const queue = sqsQueue(sqsClients(config), config.archiveQueueUrl);
   const random = overrides.random ?? Math.random;
+  const queue = sqsQueue(askSqs(config, { clock, random }), config.archiveQueueUrl);
   return async (event, context) => {
     const batch = readEvent(event, log);
     const until = clock.now() + context.getRemainingTimeInMillis() - ENDS_MS;

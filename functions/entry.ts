@@ -10,7 +10,7 @@ import type { Handler } from './handler.ts';
 import { batchResponse, type LambdaContext, type LambdaHandler, readEvent } from './lambda-event.ts';
 import { createLog } from './log.ts';
 import type { Clock, Random } from './ports.ts';
-import { queueUrlOf, sqsClients, sqsQueue } from './sqs.ts';
+import { askSqs, queueUrlOf, sqsQueue } from './sqs.ts';
 
 export type { LambdaContext, LambdaHandler } from './lambda-event.ts';
 
@@ -32,8 +32,8 @@ export function createEntry(handler: Handler, overrides: EntryOverrides = {}): L
   const clock = overrides.clock ?? systemClock;
   const write = overrides.write ?? ((line) => process.stdout.write(`${line}\n`));
   const log = createLog({ level: config.logLevel, now: clock.now, write, fields: { handler: handler.name } });
-  const clients = sqsClients(config);
   const random = overrides.random ?? Math.random;
+  const ask = askSqs(config, { clock, random });
   return async (event, context) => {
     // Anything thrown from here on makes Lambda keep the whole batch, which is what a broken event deserves.
     const batch = readEvent(event, log);
@@ -43,7 +43,7 @@ export function createEntry(handler: Handler, overrides: EntryOverrides = {}): L
     const queueUrl = config.requestQueueUrl ?? queueUrlOf(first.eventSourceARN, config);
     const dispatch = createDispatch({
       ...{ handler, config, clock, random },
-      queue: sqsQueue(clients, queueUrl),
+      queue: sqsQueue(ask, queueUrl),
       log: log.with({ awsRequestId: context.awsRequestId, xrayTraceId: xrayTraceId(overrides.environment) }),
       aws: (service, region) => clientInput(region, config.endpoints[service], FUNCTION_PATIENCE),
     });

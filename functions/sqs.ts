@@ -1,17 +1,21 @@
 /*
- * The queue port over the AWS SDK: results go out by it, visibilities are changed. Called by entry.ts and
- * dead-letter-entry.ts at cold start; report.ts and dispatch.ts see the port only.
+ * The queue port over SQS: results go out by it, visibilities are changed. Called by entry.ts and dead-letter-entry.ts at cold
+ * start; report.ts and dispatch.ts see the port only.
  */
-import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { Config } from './config.ts';
-import type { EntryFault, Queue } from './ports.ts';
+import { hash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { awsKeys, type Config, sqsEndpoint, traceHeaders } from './config.ts';
+import type { Clock, EntryFault, Queue, Random } from './ports.ts';
+import { type AskSqs, createSqsClient } from './sqs-client.ts';
 
-const CONNECT_TIMEOUT_MS = 3_000;
-const QUEUE_TIMEOUT_MS = 5_000;
-const QUEUE_ATTEMPTS = 3;
-
-/** The client for a queue, by the queue's URL. */
-export type SqsClients = (queueUrl: string) => SQSClient;
+const failed = z.optional(
+  z.array(z.object({ Id: z.string(), Code: z.string(), SenderFault: z.optional(z.boolean()) })),
+);
+const sent = z.object({
+  Successful: z.optional(z.array(z.object({ Id: z.string(), MD5OfMessageBody: z.optional(z.string()) }))),
+  Failed: failed,
+});
+const changed = z.object({ Failed: failed });
 
 /** The queue behind an event: its ARN comes from Lambda, not from a message. */
 export function queueUrlOf(arn: string, { endpoints }: Pick<Config, 'endpoints'>): string {
@@ -21,32 +25,17 @@ export function queueUrlOf(arn: string, { endpoints }: Pick<Config, 'endpoints'>
   return `${base}/${account}/${name}`;
 }
 
-/** One client per region, since a cluster's result queue may live in another region than the function. */
-export function sqsClients({ endpoints, region }: Pick<Config, 'endpoints' | 'region'>): SqsClients {
-  const clients = new Map<string, SQSClient>();
-  return (queueUrl) => {
-    const place = /^https:\/\/sqs\.([a-z0-9-]+)\.amazonaws\.com/.exec(queueUrl)?.[1] ?? region;
-    const made =
-      clients.get(place) ??
-      new SQSClient({
-        region: place,
-        // The region decides the endpoint, so that AWS_ENDPOINT_URL_SQS and VPC endpoints count.
-        useQueueUrlAsEndpoint: false,
-        ...(endpoints.sqs === undefined ? {} : { endpoint: endpoints.sqs }),
-        maxAttempts: QUEUE_ATTEMPTS,
-        requestHandler: {
-          connectionTimeout: CONNECT_TIMEOUT_MS,
-          requestTimeout: QUEUE_TIMEOUT_MS,
-          throwOnRequestTimeout: true,
-        },
-      });
-    clients.set(place, made);
-    return made;
-  };
+/** Calls to the queues; the environment is asked before each. */
+export function askSqs(
+  { endpoints, region }: Pick<Config, 'endpoints' | 'region'>,
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+): AskSqs {
+  const endpoint = endpoints.sqs ?? sqsEndpoint();
+  return createSqsClient({ region, endpoint, clock, random, keys: awsKeys, trace: traceHeaders });
 }
 
-/** The queue port over the SDK; `requestQueueUrl` is the queue that feeds the function. */
-export function sqsQueue(clients: SqsClients, requestQueueUrl: string): Queue {
+/** The queue port; `requestQueueUrl` is the queue that feeds the function. */
+export function sqsQueue(ask: AskSqs, requestQueueUrl: string): Queue {
   return {
     async send(queueUrl, entries) {
       // A turn of the event loop: a rejection that a handler did not wait for ends the process before a result says
@@ -59,25 +48,26 @@ export function sqsQueue(clients: SqsClients, requestQueueUrl: string): Queue {
           Object.entries(attributes).map(([name, text]) => [name, { DataType: 'String', StringValue: text }]),
         ),
       }));
-      const answer = await clients(queueUrl).send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-      const taken = new Set(answer.Successful?.map(({ Id }) => Id));
-      const faults = new Map(answer.Failed?.map((failed) => [failed.Id, failed]));
-      return entries
-        .filter(({ id }) => !taken.has(id))
-        .map(({ id }): EntryFault => {
-          const fault = faults.get(id);
-          return { id, code: fault?.Code ?? 'NotConfirmed', senderFault: fault?.SenderFault ?? false };
-        });
+      const answer = sent.parse(await ask({ action: 'SendMessageBatch', queueUrl, input: { Entries } }));
+      const taken = new Map(answer.Successful?.map(({ Id, MD5OfMessageBody }) => [Id, MD5OfMessageBody]));
+      const faults = new Map(answer.Failed?.map((fault) => [fault.Id, fault]));
+      return entries.flatMap(({ id, body }): readonly EntryFault[] => {
+        if (taken.has(id)) {
+          return taken.get(id) === hash('md5', body) ? [] : [{ id, code: 'Altered', senderFault: false }];
+        }
+        const { Code = 'NotConfirmed', SenderFault = false } = faults.get(id) ?? {};
+        return [{ id, code: Code, senderFault: SenderFault }];
+      });
     },
     async changeVisibility(entries) {
       const Entries = entries.map(({ receiptHandle, seconds }, index) => ({
         ...{ Id: String(index), ReceiptHandle: receiptHandle, VisibilityTimeout: seconds },
       }));
-      const command = new ChangeMessageVisibilityBatchCommand({ QueueUrl: requestQueueUrl, Entries });
-      const answer = await clients(requestQueueUrl).send(command);
-      const [fault] = answer.Failed ?? [];
+      const call = { action: 'ChangeMessageVisibilityBatch', queueUrl: requestQueueUrl, input: { Entries } } as const;
+      const refused = changed.parse(await ask(call)).Failed ?? [];
+      const [fault] = refused;
       if (fault === undefined) return;
-      throw new Error(`changing visibilities in ${requestQueueUrl}: ${answer.Failed?.length} refused, ${fault.Code}`);
+      throw new Error(`changing visibilities in ${requestQueueUrl}: ${refused.length} refused, ${fault.Code}`);
     },
   };
 }

@@ -11,6 +11,7 @@ export const USAGE = `usage: npm run bench -- [options]
   --bridge FILE    a bundle of the bridge to measure instead of the tree's own; repeat it to compare bundles:
                    they take turns in every round, the first one is what the others are compared with
   --flags="..."    flags of Node.js for the bridge of the same place: the nth --flags goes with the nth --bridge
+  --function FILE  likewise a bundle of the function with the handler of benchmarks, as test/bench/no-op-function.ts makes it
   --scenes LIST    of saturated, paced and drain, those to run, with commas between (all; "" for none)
   --warm N         deletions that a bridge handles before it is measured (500); its compiler is done after about 5,000
   --peers          also a controller-runtime controller and one of kopf, in turns with the bridge; the first time they are
@@ -31,6 +32,8 @@ export interface Candidate {
   readonly peer?: PeerName;
   /** Path of the bundle; undefined: bundle the tree's own. */
   readonly entry: string | undefined;
+  /** Path of the function's bundle that works with it; the tree's own unless told. */
+  readonly functionEntry?: string | undefined;
   /** Flags of Node.js. */
   readonly flags: readonly string[];
 }
@@ -63,6 +66,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
       rounds: { type: 'string' },
       warm: { type: 'string' },
       bridge: { type: 'string', multiple: true, default: [] },
+      function: { type: 'string', multiple: true, default: [] },
       flags: { type: 'string', multiple: true, default: [] },
       scenes: { type: 'string', default: SCENES.join(',') },
       memory: { type: 'boolean', default: false },
@@ -73,11 +77,12 @@ export function readOptions(args: readonly string[]): BenchOptions {
   const { quick, memory, json, bridge, flags } = values;
   const rounds = countOf('rounds', values.rounds ?? (quick ? '1' : '3'));
   const warm = countOf('warm', values.warm ?? (quick ? '150' : '500'));
-  const entries = Array.from({ length: Math.max(1, bridge.length, flags.length) }, (_, index) => bridge[index]);
-  const bridges = entries.map((entry, index): Candidate => {
+  const count = Math.max(1, bridge.length, flags.length, values.function.length);
+  const bridges = Array.from({ length: count }, (_, index): Candidate => {
     const own = (flags[index] ?? '').split(' ').filter((flag) => flag !== '');
-    const name = [entry ?? 'this tree', ...own].join(' ');
-    return { name, entry: entry === undefined ? undefined : resolve(entry), flags: own };
+    const [entry, functionEntry] = [bridge[index], values.function[index]];
+    const name = [entry ?? 'this tree', ...(functionEntry === undefined ? [] : [functionEntry]), ...own].join(' ');
+    return { name, entry: pathOf(entry), functionEntry: pathOf(functionEntry), flags: own };
   });
   const peers = values.peers ? PEERS.map((peer): Candidate => ({ name: peer, peer, entry: undefined, flags: [] })) : [];
   const candidates = [...bridges, ...peers];
@@ -88,6 +93,10 @@ export function readOptions(args: readonly string[]): BenchOptions {
     ? { deletions: 600, pacedSeconds: 4, live: [2_000, 10_000], backlog: 5_000 }
     : { deletions: 2_000, pacedSeconds: 15, live: [20_000, 100_000], backlog: 50_000 };
   return { candidates, rounds, warm, scenes, memory, json, ...sizes };
+}
+
+function pathOf(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : resolve(file);
 }
 
 /** A whole number from 1 on. @throws RangeError */

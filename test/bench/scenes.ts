@@ -138,7 +138,7 @@ function latencies(asked: ReadonlyMap<string, number>, gone: ReadonlyMap<string,
 
 /** CPU of each process; the contender's has no name. */
 function cpuOf({ others }: Stage, { pid }: Contender): Figures {
-  const used = Object.entries(others).map(([name, other]) => [`${CPU_OF}${name}`, cpuMs(other)]);
+  const used = Object.entries(others()).map(([name, other]) => [`${CPU_OF}${name}`, cpuMs(other)]);
   return { cpuMs: cpuMs(pid), ...Object.fromEntries(used) };
 }
 

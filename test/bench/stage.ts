@@ -5,9 +5,8 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildBridge } from '../../infra/build.ts';
-import { bundle } from '../../infra/bundle.ts';
 import type { Role } from '../../infra/local/bridge-process.ts';
-import { startFunctionProcess } from '../../infra/local/function-process.ts';
+import { type FunctionProcess, startFunctionProcess } from '../../infra/local/function-process.ts';
 import { startBridge } from '../../infra/local/installation.ts';
 import type { KubeClient } from '../../infra/local/kube-client.ts';
 import { LOCAL_ACCOUNT_ID, LOCAL_REGION } from '../../infra/local/places.ts';
@@ -16,6 +15,7 @@ import type { CallCounts } from '../../infra/local/queue-calls.ts';
 import type { Queues } from '../../infra/local/queues.ts';
 import { startLocalSystem } from '../../infra/local/system.ts';
 import { sumOf } from '../support/metrics-page.ts';
+import { bundleNoOp, HANDLER } from './no-op-function.ts';
 import type { Candidate } from './options.ts';
 import { startPeer } from './peers.ts';
 
@@ -25,7 +25,6 @@ const RULE = 'bench';
 export const ENTRY = `finalizer-bridge.dev/${RULE}`;
 /** What the rule selects. */
 export const LABELS = { bench: 'bench' };
-const HANDLER = 'no-op';
 
 /** Calls that servers have counted so far. */
 export interface Calls {
@@ -53,8 +52,8 @@ export interface Contender {
 export interface Stage {
   readonly kube: KubeClient;
   readonly queues: Queues;
-  /** Process ids of what works beside the contender, by name. */
-  readonly others: Readonly<Record<string, number>>;
+  /** Process ids of what works beside the contender now, by name. */
+  others(): Readonly<Record<string, number>>;
   /** A bridge as it is deployed, or a peer; it may not be ready yet. */
   start(candidate: Candidate): Promise<Contender>;
   calls(): Promise<Calls>;
@@ -67,22 +66,13 @@ export async function onStage<T>(say: Say, run: (stage: Stage) => Promise<T>): P
   });
   const { kube, folder } = system;
   await kube.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }]);
-  const { requests, accessKeyId, functionName } = system.handler(HANDLER);
-  const host = await startFunctionProcess({
-    ...{ functionName, accessKeyId, folder, batchSize: 10, concurrency: 4, functionTimeoutMs: 300_000 },
-    entry: await bundleFunction(folder),
-    queues: [requests],
-    region: LOCAL_REGION,
-    endpoints: { sqs: system.queues.endpoint },
-    environment: { FINALIZER_BRIDGE_CONFIG: JSON.stringify(functionConfig(system)) },
-  });
-  system.defer(() => host.stop());
+  const host = await functionHost(system);
   const own = (await buildBridge(join(folder, 'own-bridge'))).bundles[0]?.file;
   const { apiServer, etcd } = kube.pids();
   return await run({
     ...{ kube, queues: system.queues },
-    others: { queue: system.queues.pid, function: host.pid, apiServer, etcd, client: process.pid },
-    async start({ peer, entry = own, flags }) {
+    others: () => ({ queue: system.queues.pid, function: host.pid(), apiServer, etcd, client: process.pid }),
+    async start({ peer, entry = own, functionEntry, flags }) {
       const place = await mkdtemp(join(folder, 'candidate-'));
       if (peer !== undefined) {
         const kubeconfig = await kube.kubeconfigFor({ token: kube.adminToken, name: peer, namespace: NAMESPACE });
@@ -90,6 +80,7 @@ export async function onStage<T>(say: Say, run: (stage: Stage) => Promise<T>): P
         system.defer(() => started.stop());
         return started;
       }
+      await host.run(functionEntry);
       const options = { kinds: [{ group: '', resource: 'configmaps' }], rules: [rule], logFile: join(place, 'log') };
       const bridge = await startBridge(system, {
         ...options,
@@ -104,6 +95,7 @@ export async function onStage<T>(say: Say, run: (stage: Stage) => Promise<T>): P
       const counted = await system.queues.calls();
       const of = (verb: string) => sumOf(page, 'apiserver_request_total', { group: '', resource: 'configmaps', verb });
       const { accessKeyId: bridgeKey } = system.bridge;
+      const { accessKeyId } = system.handler(HANDLER);
       const bridgeEmpty = counted[bridgeKey]?.['ReceiveMessage empty'] ?? 0;
       return {
         ...{ gets: of('GET'), patches: of('PATCH'), bridgeEmpty },
@@ -112,6 +104,40 @@ export async function onStage<T>(say: Say, run: (stage: Stage) => Promise<T>): P
       };
     },
   });
+}
+
+type System = Awaited<ReturnType<typeof startLocalSystem>>;
+
+interface FunctionHost {
+  pid(): number;
+  /** Runs this bundle of the function, the tree's own unless told, in place of the one that runs. */
+  run(entry: string | undefined): Promise<void>;
+}
+
+async function functionHost(system: System): Promise<FunctionHost> {
+  const { folder } = system;
+  const { requests, accessKeyId, functionName } = system.handler(HANDLER);
+  const own = await bundleNoOp(join(folder, 'no-op-bundle', 'index.mjs'));
+  const start = async (entry: string) => {
+    const process = await startFunctionProcess({
+      ...{ functionName, accessKeyId, folder, entry, batchSize: 10, concurrency: 4, functionTimeoutMs: 300_000 },
+      queues: [requests],
+      region: LOCAL_REGION,
+      endpoints: { sqs: system.queues.endpoint },
+      environment: { FINALIZER_BRIDGE_CONFIG: JSON.stringify(functionConfig(system)) },
+    });
+    return { entry, process };
+  };
+  let running: { readonly entry: string; readonly process: FunctionProcess } = await start(own);
+  system.defer(() => running.process.stop());
+  return {
+    pid: () => running.process.pid,
+    async run(entry = own) {
+      if (entry === running.entry) return;
+      await running.process.stop();
+      running = await start(entry);
+    },
+  };
 }
 
 const rule = {
@@ -123,23 +149,7 @@ const rule = {
   },
 };
 
-/** The function as it is deployed, with the no-op handler in place of a real one. */
-async function bundleFunction(folder: string): Promise<string> {
-  const text = `import { createEntry } from './functions/entry.ts';
-    import { noOp } from './test/bench/no-op.ts';
-    export const handler = createEntry(noOp);`;
-  return (await bundle({ name: HANDLER, entry: { text }, outfile: join(folder, 'no-op-bundle', 'index.mjs') })).file;
-}
-
-function functionConfig({
-  clusterUid,
-  bridge,
-  results,
-}: {
-  readonly clusterUid: string;
-  readonly bridge: { readonly senderId: string };
-  readonly results: { readonly url: string };
-}): object {
+function functionConfig({ clusterUid, bridge, results }: System): object {
   return {
     handler: HANDLER,
     account: LOCAL_ACCOUNT_ID,

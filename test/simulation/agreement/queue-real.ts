@@ -9,8 +9,11 @@ import {
   SendMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import { ServiceError } from '../../../functions/service-error.ts';
 import { sqsQueue } from '../../../functions/sqs.ts';
+import { createSqsClient } from '../../../functions/sqs-client.ts';
 import type { Queues } from '../../../infra/local/queues.ts';
+import { realClock } from '../../functions/runs.ts';
 import { QUEUE_SENDERS, type QueueDriver, type QueueOptions, type QueueSender } from './queue-script.ts';
 
 /** The access keys by which the server knows who sends. */
@@ -36,9 +39,15 @@ export async function createQueueReal(
   const dead = await queues.createQueue(`${name}-dead`, { visibilityTimeout: 30 });
   const deadLetter = { arn: dead.arn, maxReceiveCount };
   const { url } = await queues.createQueue(name, { visibilityTimeout: visibilitySeconds, deadLetter });
-  const ports = { bridge: sqsQueue(() => clients.bridge, url), stranger: sqsQueue(() => clients.stranger, url) };
+  const portOf = (sender: QueueSender) => {
+    const keys = () => ({ accessKeyId: `agreement-${sender}`, secretAccessKey: 'local' });
+    const { endpoint, region } = queues;
+    const told = { endpoint, region, clock: realClock, random: Math.random, keys, trace: () => ({}) };
+    return sqsQueue(createSqsClient(told), url);
+  };
+  const ports = { bridge: portOf('bridge'), stranger: portOf('stranger') };
   return {
-    send: async (entries, by) => await ports[by].send(url, entries),
+    send: async (entries, by) => await ports[by].send(url, entries).catch(renamed),
     sendLater: async (MessageBody, DelaySeconds) =>
       void (await clients.bridge.send(new SendMessageCommand({ QueueUrl: url, MessageBody, DelaySeconds }))),
     receive: async (MaxNumberOfMessages, waits) => {
@@ -64,4 +73,9 @@ export async function createQueueReal(
     dead: async () => (await queues.inspect(dead.url)).ready.map(({ body }) => body),
     answered: async (call) => await call,
   };
+}
+
+/** A refusal in the name of its code, as the SDK has it and scripts expect it. */
+function renamed(error: unknown): never {
+  throw error instanceof ServiceError ? Object.assign(new Error(error.message), { name: error.code }) : error;
 }
