@@ -76,7 +76,7 @@ async function noteLeaving(
 ): Promise<{ readonly object: KubeObject; readonly leaving?: Left }> {
   // The generation that was accepted last goes on putting entries on.
   const rule = accepted ?? book.named(object.metadata.name) ?? lastAcceptedOf(object);
-  if (served.namespaces === undefined || rule === undefined || isBeyond) return { object };
+  if (rule === undefined || isBeyond) return { object };
   const leaving = await leavings.look(rule, stillLeaving(object, served));
   return { object: await noteNamespaces(cluster, object, { served, emptied: leaving.emptied }), leaving };
 }

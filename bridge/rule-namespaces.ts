@@ -11,9 +11,8 @@ import { rulePath, statusOf } from './teardown-rules.ts';
 /** In the list of a rule that was in force while the bridge served the whole cluster. */
 export const ANYWHERE = '*';
 
-/** The namespaces that the status is to name; undefined while the whole cluster is served, and all is seen. */
-export function namespacesOf(object: KubeObject, { namespaces }: Served): readonly string[] | undefined {
-  if (namespaces === undefined) return undefined;
+/** The namespaces that the status is to name before an entry is put on. */
+function namespacesOf(object: KubeObject, { namespaces = [ANYWHERE] }: Served): readonly string[] {
   return [...new Set([...knownNamespaces(object), ...namespaces])].sort();
 }
 
@@ -41,15 +40,19 @@ export function namespacesOnly(object: KubeObject): readonly string[] | undefine
   return namespaces === undefined || namespaces.includes(ANYWHERE) ? undefined : namespaces;
 }
 
-/** Writes the namespaces that are served now, and none that were found empty; the rule as it is then. Throws when it has changed. */
+/**
+ * Writes the namespaces that are served now, and none that were found empty; the rule as it is then. Where the whole cluster is
+ * served only over a list that says otherwise, since having none says the same. Throws when it has changed.
+ */
 export async function noteNamespaces(
   cluster: Pick<Cluster, 'patch'>,
   object: KubeObject,
   { served, emptied }: { readonly served: Served; readonly emptied: readonly string[] },
 ): Promise<KubeObject> {
-  const wanted = namespacesOf(object, served)?.filter((namespace) => !emptied.includes(namespace));
   const status = statusOf(object);
-  if (wanted === undefined || JSON.stringify(status.namespaces) === JSON.stringify(wanted)) return object;
+  if (served.namespaces === undefined && status.namespaces === undefined) return object;
+  const wanted = namespacesOf(object, served).filter((namespace) => !emptied.includes(namespace));
+  if (JSON.stringify(status.namespaces) === JSON.stringify(wanted)) return object;
   const { name } = object.metadata;
   const value = { ...status, namespaces: wanted };
   const operations = [...guards(object.metadata), { op: 'add', path: '/status', value } as const];
