@@ -71,6 +71,8 @@ export interface Pending {
   recordedAt: number | undefined;
   /** The record as this process wrote it last. */
   recordedText: string | undefined;
+  /** Phase and reason that it told. */
+  recordedReason: string | undefined;
   /** How often somebody else had written over it since. */
   overwritten: number;
   /** Reasons that were told by an Event, and when (monotonic ms). */
@@ -141,6 +143,7 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
     recalled: false,
     recordedAt: undefined,
     recordedText: undefined,
+    recordedReason: undefined,
     overwritten: 0,
     told: new Map(),
     heard: new Set(),

@@ -17,7 +17,7 @@ import { unreadWords, wordsSaid } from './words.ts';
 
 const QUIET_MS = 30_000;
 const RECORD_EVERY_MS = 60_000;
-/** Where two bridges write over each other's records, each waits twice as long every time, up to so many times. */
+/** Where two bridges write over each other's records, each waits twice as long to repeat itself, up to so many times. */
 const OVERWRITTEN_MAX = 4;
 const TELL_EVERY_MS = 60 * 60_000;
 /** In the minute after a person's word somebody is looking: what comes of it is written sooner. */
@@ -76,6 +76,7 @@ export async function record(run: Run, standing: Standing, next?: number): Promi
   advance(pending, trimmed(outcome.meta));
   pending.recordedAt = reach.clock.now();
   pending.recordedText = pending.meta.annotations?.[recordKey(pending.rule)];
+  pending.recordedReason = inShort(standing);
   pending.owesRecord = false;
   pending.owesRefusal = false;
 }
@@ -159,14 +160,19 @@ function noteOverwriting(pending: Pending): void {
   pending.overwritten = Math.min(overwritten + 1, OVERWRITTEN_MAX);
 }
 
+function inShort({ phase, reason }: Standing): string {
+  return `${phase} ${reason}`;
+}
+
 /** Held: at once. Otherwise after half a minute. Never sooner than a minute after the last one, or two seconds where a person spoke. */
 function recordDueAt(
   pending: Pending,
-  { phase, isListening }: Standing & { readonly isListening: boolean },
+  { isListening, ...standing }: Standing & { readonly isListening: boolean },
   now: number,
 ): number {
-  const earliest = phase === 'Held' ? 0 : beganAt(pending) + QUIET_MS;
-  const every = isListening ? RECORD_AFTER_WORD_MS : RECORD_EVERY_MS * 2 ** pending.overwritten;
+  const earliest = standing.phase === 'Held' ? 0 : beganAt(pending) + QUIET_MS;
+  const isNews = pending.recordedReason !== inShort(standing);
+  const every = isListening ? RECORD_AFTER_WORD_MS : RECORD_EVERY_MS * (isNews ? 1 : 2 ** pending.overwritten);
   // A clock that was set back must not hold the next record off.
   return Math.max(earliest, Math.min(pending.recordedAt ?? 0, now) + every);
 }

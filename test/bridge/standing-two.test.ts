@@ -18,6 +18,18 @@ function writeOver(scene: Scene): void {
   });
 }
 
+/** Forty minutes of two bridges that write over each other; the last word is ours. */
+async function contended(): Promise<Scene> {
+  const scene = await Scene.start();
+  await scene.deleted();
+  await scene.clock.advance(31_000);
+  for (let minute = 0; minute < 40 || scene.record()?.message === OTHERS; minute += 1) {
+    if (minute < 40 && scene.record()?.message !== OTHERS) writeOver(scene);
+    await scene.clock.advance(MINUTE);
+  }
+  return scene;
+}
+
 describe('a record that another bridge writes over', () => {
   it('V3 is written more and more seldom, and is ours again once the other is silent', async () => {
     const scene = await Scene.start();
@@ -33,5 +45,13 @@ describe('a record that another bridge writes over', () => {
     expect(written).toBeLessThan(8);
     await scene.clock.advance(20 * MINUTE);
     expect(scene.record()?.message).not.toBe(OTHERS);
+  });
+
+  it('tells a new reason within its minute all the same (P7)', async () => {
+    const scene = await contended();
+    expect(scene.record()?.reason).toBe('Requested');
+    scene.cluster.change('logs', (object) => ({ ...object, spec: {} }));
+    await scene.clock.advance(MINUTE);
+    expect(scene.record()?.reason).toBe('TargetMissing');
   });
 });
