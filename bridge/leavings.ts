@@ -6,13 +6,14 @@
  */
 import { entryOf, hasEntry } from './finalizer.ts';
 import { listPart } from './namespace-existence.ts';
-import type { Clock, Cluster, KindRef, Kinds } from './ports.ts';
+import { ApiError, type Clock, type Cluster, type KindRef, type Kinds } from './ports.ts';
 import { SETTLE_MS, type Settling, sawCarriers, sawNobody } from './settling.ts';
 
 /** One namespace, as it was counted last; monotonic ms. */
 interface Leaving extends Settling {
   countedAt: number;
-  carriers: number;
+  /** Undefined: nobody could tell. */
+  carriers: number | undefined;
 }
 
 /** The namespaces of one very rule. */
@@ -25,8 +26,8 @@ interface Known {
 export interface Left {
   /** Nobody carries the entry there any more. */
   readonly emptied: readonly string[];
-  /** How many do, or may, in each of the others. */
-  readonly carriers: ReadonlyMap<string, number>;
+  /** How many do in each of the others; undefined where nobody can tell now. */
+  readonly carriers: ReadonlyMap<string, number | undefined>;
 }
 
 /** The rule, as far as it is asked for. */
@@ -53,10 +54,10 @@ export class Leavings {
     this.#options = options;
   }
 
-  /** Looks, where that is due. Throws ApiError for what another try may mend. */
+  /** Looks, where that is due. One namespace that cannot be counted stops no other, and not the rule (P10). */
   async look(rule: LeavingRule, namespaces: readonly string[]): Promise<Left> {
     const emptied: string[] = [];
-    const carriers = new Map<string, number>();
+    const carriers = new Map<string, number | undefined>();
     const before = this.#known.get(rule.name);
     const known = new Map<string, Leaving>();
     for (const namespace of namespaces) {
@@ -86,15 +87,15 @@ export class Leavings {
 
   #unseen(): Leaving {
     const seenAt = this.#options.clock.monotonic();
-    return { seenAt, cleanSince: undefined, countedAt: Number.NEGATIVE_INFINITY, carriers: 0 };
+    return { seenAt, cleanSince: undefined, countedAt: Number.NEGATIVE_INFINITY, carriers: undefined };
   }
 
   async #isEmpty({ name, match }: LeavingRule, namespace: string, known: Leaving): Promise<boolean> {
     const now = this.#options.clock.monotonic();
     if (now - known.countedAt < SETTLE_MS) return false;
     known.countedAt = now;
-    const count = await this.#count(entryOf(name), { ...match, namespace });
-    known.carriers = count ?? known.carriers;
+    const count = await this.#count(entryOf(name), { ...match, namespace }).catch(uncounted);
+    known.carriers = count;
     if (count === 0) return sawNobody(known, now) === 0;
     sawCarriers(known);
     return false;
@@ -110,4 +111,9 @@ export class Leavings {
     if (listed === 'forbidden' || (listed === 'unserved' && (await kinds.isServed(watched)))) return undefined;
     return count;
   }
+}
+
+/** What another try may mend has one a minute later. */
+function uncounted(error: unknown): undefined {
+  if (!(error instanceof ApiError)) throw error;
 }

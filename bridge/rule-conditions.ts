@@ -30,8 +30,8 @@ export interface Sighting {
   readonly blindIn: readonly string[];
   /** Namespaces that are served no more, and in which objects may carry the entry. */
   readonly left: readonly string[];
-  /** How many objects carry it in each namespace that is being left. */
-  readonly leaving: ReadonlyMap<string, number>;
+  /** How many objects carry it in each namespace that is being left; undefined where they cannot be counted now. */
+  readonly leaving: ReadonlyMap<string, number | undefined>;
 }
 
 /** What is seen of a rule's objects where the whole cluster is served. */
@@ -61,7 +61,9 @@ function watching(judgement: Judgement, { isWatching, left, ...rest }: Sighting)
 
 function placesOf({ served: { namespaces }, leaving }: Pick<Sighting, 'served' | 'leaving'>): string {
   if (namespaces === undefined) return '';
-  const counts = [...leaving].map(([namespace, count]) => `${namespace} (${count} objects carry the entry)`);
+  const counts = [...leaving].map(([namespace, count]) => {
+    return `${namespace} (${count === undefined ? 'not counted' : `${count} objects carry the entry`})`;
+  });
   const served = namespaces.join(', ');
   return ` in namespaces ${served}${counts.length === 0 ? '' : `; leaving ${counts.join(', ')}`}`;
 }

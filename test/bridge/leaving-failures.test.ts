@@ -45,3 +45,23 @@ describe('a bridge that serves the whole cluster after some namespaces, and then
     expect(scene.said('WithdrawalBlocked')).toBe('True NamespacesLeft');
   });
 });
+
+describe('namespaces that are being left and cannot be counted', () => {
+  it('stop the rule in no other, however many there are (P10), and are said not to be counted (P7)', async () => {
+    const leaving = Array.from({ length: 12 }, (_, index) => `left-${index}`);
+    const before = await RuleScene.start({ served: { namespaces: ['team-a', ...leaving], leaving: [] } });
+    await before.apply();
+    await before.create('logs');
+    await before.stop();
+    before.cluster.before = ({ verb }) => {
+      if (verb === 'list') throw new ApiError('converting buckets', 500);
+    };
+    const scene = await RuleScene.start({ world: before, served: { namespaces: ['team-a'], leaving } });
+    await scene.clock.advance(20_000);
+    await scene.delete('logs');
+    await scene.clock.advance(1_000);
+    expect(scene.requested).toEqual(['logs']);
+    expect(scene.condition('Watching')?.message).toContain('leaving left-0 (not counted), left-1 (not counted)');
+    expect(scene.status().namespaces).toHaveLength(13);
+  });
+});
