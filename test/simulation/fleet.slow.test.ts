@@ -17,6 +17,8 @@ const SEEDS = Array.from({ length: 20 }, (_, index) => index + 1);
 const OBJECTS = 30;
 /** A world without faults, quickly run again and again. */
 const SMALL = 2;
+/** Objects of which nothing is found, so many that two leaders do not agree on all of them at once. */
+const SHARED = 120;
 const PATIENCE = { timeout: 600_000 };
 
 /** How many worlds a mutant may survive. */
@@ -102,6 +104,26 @@ describe('worlds of many deletions', () => {
     const { broken, deleted } = await runWorld({ seed: 106, deletions: 4_000 });
     expect(broken).toEqual([]);
     expect(deleted).toBeGreaterThan(2_000);
+  });
+
+  it('P4 settle when a lease ends two that both lead and go on sharing answers (world 1086)', PATIENCE, async () => {
+    const { rules, weather, ...plan } = drawPlan(SMALL, 1);
+    const objects = Array.from({ length: SHARED }, (_, index): ObjectPlan => {
+      const times = { createdAt: 0, deletedAt: 60_000 + index * 20_000 };
+      return {
+        ...{ index, kind: 'machines', namespace: 'team-a', labels: {}, ...times, isRetained: false, doings: [] },
+        things: [{ rule: 'machines', tags: 'own', isThere: false, isNamed: true, deletionMs: 0 }],
+      };
+    });
+    const spec = { term: '30m', whenAbsent: 'Hold', deadline: '24h' };
+    const held = rules.filter(({ name }) => name === 'machines').map((rule) => ({ ...rule, spec }));
+    const queue = { copies: 0.4, delayMs: 90_000, shuffled: true };
+    const shared = { ...weather, isFair: false, calmAt: 50 * 60_000, leaders: 'two', queue } as const;
+    const outcome = await runFleet({ ...plan, rules: held, weather: shared, objects });
+    expect(outcome.broken).toEqual([]);
+    expect(outcome.deletions).toBe(SHARED);
+    // Longer than two may lead when all is well: they were still writing to and fro when that ended.
+    expect(outcome.virtualMs).toBeGreaterThan(shared.calmAt + 6 * 3_600_000);
   });
 
   it.each(fleetMutations)('catch a product that $what ($caughtBy)', PATIENCE, async (mutation) => {

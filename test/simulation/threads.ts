@@ -18,27 +18,42 @@ export interface Run {
   onWorld?(report: WorldReport): void;
 }
 
-/** Runs worlds until so many deletions are done; resolves to the worlds that count, in order of their seeds. */
+/**
+ * Runs worlds until so many deletions are done; resolves to the worlds that count, in order of their seeds. What still runs
+ * then can count no more and is ended.
+ */
 export async function runInThreads({ seed, deletions, workers, onWorld }: Run): Promise<readonly WorldReport[]> {
   const orders = worldsFrom(seed, deletions);
   const reports = new Map<number, WorldReport>();
-  const thread = () =>
-    new Promise<void>((resolve, reject) => {
-      const worker = new Worker(join(import.meta.dirname, 'simulate-worker.ts'), {
-        resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
-      });
+  const threads = Array.from({ length: workers }, () => startThread());
+  let deleted = 0;
+  const counted = new Promise<readonly WorldReport[]>((resolve, reject) => {
+    for (const thread of threads) {
+      // Worlds are handed out in order: once those that have ended suffice, a later one can never count.
       const next = () => {
-        if (enough(reports, seed, deletions) === undefined) worker.postMessage(orders.next().value);
-        else void worker.terminate().then(() => resolve());
+        if (deleted < deletions) thread.postMessage(orders.next().value);
       };
-      worker.on('error', reject);
-      worker.on('message', (report: WorldReport) => {
+      thread.on('error', reject);
+      thread.on('message', (report: WorldReport) => {
         reports.set(report.seed, report);
+        deleted += report.deleted;
         onWorld?.(report);
-        next();
+        const first = enough(reports, seed, deletions);
+        if (first === undefined) next();
+        else resolve(first);
       });
       next();
-    });
-  await Promise.all(Array.from({ length: workers }, thread));
-  return enough(reports, seed, deletions) ?? [];
+    }
+  });
+  try {
+    return await counted;
+  } finally {
+    await Promise.all(threads.map((thread) => thread.terminate()));
+  }
+}
+
+function startThread(): Worker {
+  return new Worker(join(import.meta.dirname, 'simulate-worker.ts'), {
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+  });
 }

@@ -65,6 +65,7 @@ export class FleetBridges {
   #count = 0;
   #restarts = 0;
   #isOver = false;
+  #isOneLeft = false;
 
   constructor(options: BridgesOptions) {
     this.#options = options;
@@ -130,6 +131,16 @@ export class FleetBridges {
     return this.#leader()?.process;
   }
 
+  /** Ends the second of two that both believe to lead for good, as a lease does within seconds. */
+  leaveOne(): void {
+    this.#isOneLeft = true;
+    for (const incarnation of [...this.#living]) {
+      if (incarnation.slot === 0) continue;
+      incarnation.process.kill();
+      this.#living.delete(incarnation);
+    }
+  }
+
   /** Ends all for good. */
   end(): void {
     this.#isOver = true;
@@ -154,7 +165,7 @@ export class FleetBridges {
     time.after(this.#backoffs[slot]?.ended(time.now()) ?? weather.restartMs, () => {
       this.#restarts -= 1;
       // Who was to be told of all handlers when the faults ended may not have been there.
-      if (!this.#isOver) this.#start(slot, isCalm() ? undefined : without);
+      if (!this.#isOver && !(this.#isOneLeft && slot > 0)) this.#start(slot, isCalm() ? undefined : without);
     });
   }
 
