@@ -8,19 +8,29 @@
  */
 import { defineConfig } from 'vitest/config';
 import { TallyReporter } from './infra/tally-reporter.ts';
+import { longestFirst } from './test/support/longest-first.ts';
 
 const endToEnd = (names: readonly string[]) => names.map((name) => `test/e2e/${name}.test.ts`);
 
 /** End-to-end tests that mostly wait: for leases, for the half minute before a label, for terms, for a rule to be withdrawn. */
 const WAITING = endToEnd(['admission-condition', 'leader', 'rules-withdrawal', 'strays', 'terms']);
 
-/** End-to-end tests on API servers of their own: most of them wait for all rules to be taken away. */
+/** End-to-end tests on API servers of their own, the longest first: most of them wait for all rules to be taken away. */
 const LEAVING = endToEnd([
-  ...['chart-install', 'chart-namespaces', 'docs-{first-day,on-call}', 'drain', 'drain-orders', 'guard-life'],
-  ...['admission-leaving', 'demo', 'fire-restart', 'older-server'],
+  ...[
+    'docs-first-day',
+    'chart-install',
+    'docs-on-call',
+    'chart-namespaces',
+    'guard-life',
+    'demo',
+    'drain-orders',
+    'drain',
+  ],
+  ...['fire-restart', 'admission-leaving', 'older-server'],
 ]);
-/** Of these at a time: three wait while one works. */
-const LEAVING_AT_ONCE = 4;
+/** Of these at a time: four wait while one works. */
+const LEAVING_AT_ONCE = 5;
 
 /** End-to-end tests of bridge and functions at work, and under fire. */
 const TEARDOWN = endToEnd(['{bridge,fire,kill-points,handler,handlers}-*', 'dead-letters', 'local-stop']);
@@ -28,8 +38,11 @@ const TEARDOWN = endToEnd(['{bridge,fire,kill-points,handler,handlers}-*', 'dead
 /** A condition that comes true costs no more time than it takes, on a busy machine as well. */
 const expect = { poll: { timeout: 60_000, interval: 25 } } as const;
 
+/** Gives every run a folder for what it makes, which goes with it. */
+const setUp = (...others: string[]) => ['test/support/run-set-up.ts', ...others];
+
 const onServers = {
-  globalSetup: 'test/support/e2e-setup.ts',
+  globalSetup: setUp('test/support/e2e-setup.ts'),
   pool: 'forks',
   fileParallelism: false,
   testTimeout: 600_000,
@@ -39,6 +52,7 @@ const onServers = {
 } as const;
 
 const withoutServers = {
+  globalSetup: setUp(),
   pool: 'forks',
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -48,11 +62,18 @@ const withoutServers = {
 
 const SLOW = 'test/**/*.slow.test.ts';
 
+/** What is begun first of the slow tests: each takes half a minute or more of a processor. */
+const SLOWEST = [
+  ...['simulation/fleet', 'functions/s3-bucket-scale', 'infra/write-a-handler', 'infra/deploy', 'infra/dockerfile'],
+  ...['infra/kit-dev', 'infra/pack', 'simulation/one-deletion', 'infra/build', 'infra/kit-packaging'],
+].map((name) => `test/${name}.slow.test.ts`);
+
 const tallyFile = process.env.FINALIZER_BRIDGE_TALLY;
 
 export default defineConfig({
   test: {
     teardownTimeout: 30_000,
+    sequence: { sequencer: longestFirst([...LEAVING, ...SLOWEST]) },
     reporters: ['default', ...(tallyFile === undefined ? [] : [new TallyReporter(tallyFile)])],
     projects: [
       {
@@ -74,7 +95,8 @@ export default defineConfig({
           exclude: ['test/e2e/**'],
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          maxWorkers: 1,
+          globalSetup: setUp('test/support/behind-others.ts'),
+          maxWorkers: 2,
           sequence: { groupOrder: 3 },
         },
       },
@@ -93,7 +115,7 @@ export default defineConfig({
         test: {
           ...onServers,
           name: 'leaving',
-          globalSetup: 'test/support/e2e-setup-apart.ts',
+          globalSetup: setUp('test/support/e2e-setup-apart.ts'),
           include: LEAVING,
           fileParallelism: true,
           maxWorkers: LEAVING_AT_ONCE,

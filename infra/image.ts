@@ -12,9 +12,12 @@ import { runEntry } from './tool.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** Nobody writes there, and everybody may read: the image runs as whatever user the cluster says. */
+/**
+ * Everybody may read: the image runs as whatever user the cluster says. In a folder its owner may write, who is root in the image
+ * and here whoever makes it and has to be able to remove it again.
+ */
 const FILE_MODE = 0o444;
-const FOLDER_MODE = 0o555;
+const FOLDER_MODE = 0o755;
 
 /** Where the image's files come from and go to. */
 export interface ImageRequest {

@@ -60,7 +60,7 @@ function configuration(modules: readonly Mutated[], fileName: string) {
     jsonReporter: { fileName },
     concurrency: 2,
     tempDirName: `${FOLDER}/sandbox`,
-    ignorePatterns: ['build', 'dist', '.serverless'],
+    ignorePatterns: ['build', 'dist', '.serverless', '.cache'],
     thresholds: { high: 95, low: 85, break: null },
     allowConsoleColors: false,
   };

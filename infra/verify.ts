@@ -2,17 +2,17 @@
  * Runs checks one after the other and closes with one line that counts them: every test case is one, every static
  * check is one. Called by test.ts and check.ts; the tests themselves are run by vitest, counted by tally-reporter.ts.
  */
-import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findPrograms } from './local/programs.ts';
+import { makeRunFolder, type RunFolder } from './run-folder.ts';
 import { nothing, plus, type Tally, tallySchema } from './tally.ts';
 import { runTool } from './tool.ts';
 
-/** One check: a name for the person who waits, and a run that counts what it found. */
+/** One check: a name for the person who waits, and a run that counts what it found, and keeps what it makes in a folder. */
 export interface Check {
   readonly name: string;
-  readonly run: () => Promise<Tally>;
+  readonly run: (place: RunFolder) => Promise<Tally>;
 }
 
 // Biome's `ci` colours its words letter by letter, also in a pipe.
@@ -25,7 +25,7 @@ export const staticChecks: readonly Check[] = [
 ];
 
 /** The tests that need no server and little time. */
-export const unitTests: Check = { name: 'unit tests', run: () => vitest('unit') };
+export const unitTests: Check = { name: 'unit tests', run: (place) => vitest(place, 'unit') };
 
 /** What the long tests start or ask: fetched or built where it is not in the cache yet. Counts only when it fails. */
 export const programs: Check = {
@@ -50,10 +50,13 @@ export const LANES = ['e2e', 'teardown', 'waiting', 'leaving', 'slow'] as const;
  */
 export const longTests: Check = {
   name: 'end-to-end and slow tests',
-  async run() {
+  async run(place) {
     const [first, ...others] = LANES;
-    const leading = timed(first, () => vitest(first));
-    const beside = others.map((project) => aside((stdout) => timed(project, () => vitest(project, stdout)), leading));
+    const leading = timed(first, () => vitest(place, first));
+    const beside = others.map((project) => {
+      const file = join(place.folder, `${project}.output`);
+      return aside(file, (stdout) => timed(project, () => vitest(place, project, stdout)), leading);
+    });
     // Interrupted, all are; whichever notices first must not leave the others behind.
     const settled = await Promise.allSettled([leading, ...beside]);
     const lanes = settled.map(outcomeOf);
@@ -69,14 +72,19 @@ export const longTests: Check = {
 export async function verify(checks: readonly Check[]): Promise<number> {
   let total: Tally = nothing;
   const failed: string[] = [];
-  for (const { name, run } of checks) {
-    console.log(`\n== ${name}`);
-    const began = performance.now();
-    const tally = await run();
-    total = plus(total, tally);
-    if (tally.failed > 0) failed.push(name);
-    const seconds = ((performance.now() - began) / 1000).toFixed(1);
-    console.log(`== ${name}: ${tally.failed > 0 ? `${tally.failed} FAILED` : 'ok'} (${seconds} s)`);
+  const place = makeRunFolder();
+  try {
+    for (const { name, run } of checks) {
+      console.log(`\n== ${name}`);
+      const began = performance.now();
+      const tally = await run(place);
+      total = plus(total, tally);
+      if (tally.failed > 0) failed.push(name);
+      const seconds = ((performance.now() - began) / 1000).toFixed(1);
+      console.log(`== ${name}: ${tally.failed > 0 ? `${tally.failed} FAILED` : 'ok'} (${seconds} s)`);
+    }
+  } finally {
+    place.remove();
   }
   if (failed.length > 0) console.log(`\nFailed: ${failed.join(', ')}`);
   console.log(`\n${closingLine(total)}`);
@@ -105,9 +113,7 @@ function outcomeOf<T>(settled: PromiseSettledResult<T>): T {
 }
 
 /** Runs something whose output is kept in a file meanwhile, and printed when it is done and so are the others. */
-async function aside<T>(run: (stdout: number) => Promise<T>, others: Promise<unknown>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'finalizer-bridge-aside-'));
-  const file = join(folder, 'output');
+async function aside<T>(file: string, run: (stdout: number) => Promise<T>, others: Promise<unknown>): Promise<T> {
   const stdout = openSync(file, 'w');
   try {
     return await run(stdout);
@@ -115,25 +121,16 @@ async function aside<T>(run: (stdout: number) => Promise<T>, others: Promise<unk
     closeSync(stdout);
     await Promise.allSettled([others]);
     process.stdout.write(readFileSync(file));
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function vitest(project: string, stdout?: number): Promise<Tally> {
-  const folder = mkdtempSync(join(tmpdir(), 'finalizer-bridge-test-'));
-  try {
-    // Others may pass through, not look: some tests start a process as another user.
-    chmodSync(folder, 0o711);
-    const file = join(folder, 'tally.json');
-    // An interrupted vitest ends at once and tears nothing down; so what its tests leave lies in a folder of this run.
-    const env = { FINALIZER_BRIDGE_TALLY: file, TMPDIR: folder };
-    const output = stdout === undefined ? {} : { stdout };
-    const code = await runTool('vitest', ['run', '--project', project], { env, ...output });
-    return judge({ project, code, tally: existsSync(file) ? readTally(file) : null });
-  } finally {
-    // Servers that are still ending may write once more.
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
-  }
+/** Runs a project; an interrupted vitest ends at once and tears nothing down, so all that it leaves lies in the run's folder. */
+async function vitest(place: RunFolder, project: string, stdout?: number): Promise<Tally> {
+  const file = join(place.folder, `${project}.tally.json`);
+  const env = { FINALIZER_BRIDGE_TALLY: file, ...place.environment(project) };
+  const output = stdout === undefined ? {} : { stdout };
+  const code = await runTool('vitest', ['run', '--project', project], { env, ...output });
+  return judge({ project, code, tally: existsSync(file) ? readTally(file) : null });
 }
 
 function readTally(file: string): Tally {

@@ -81,6 +81,7 @@ export async function startBridgeProcess(options: BridgeProcessOptions): Promise
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       AWS_ACCESS_KEY_ID: accessKeyId,
       AWS_SECRET_ACCESS_KEY: 'local',
     },

@@ -1,6 +1,6 @@
 /*
  * Starts a function host as a process of its own with the environment that Lambda would give it. Used by demo and e2e tests.
- * Of this process's own variables only PATH and HOME reach the function; host and functions end with this process.
+ * Of this process's own variables only PATH, HOME and Node's own cache reach the function; host and functions end with this process.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -84,6 +84,7 @@ function lambdaEnvironment(options: FunctionProcessOptions): Environment {
   return {
     PATH: process.env.PATH,
     HOME: process.env.HOME,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     TZ: ':UTC',
     AWS_REGION: region,
     AWS_ACCESS_KEY_ID: accessKeyId,

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { BUDGET } from '../../bridge/cel/meter.ts';
 import { prepare } from '../../bridge/cel/object.ts';
 import { compile, EXPRESSION_MAX } from '../../bridge/cel.ts';
+import { busyMs } from '../support/busy.ts';
 import { expression } from '../support/expressions.ts';
 import { holds } from '../support/property.ts';
 
@@ -158,9 +159,9 @@ describe('the budget of an evaluation (P10)', () => {
     'object.l.filter(a, object.l.filter(b, a == b).size() == 1).size()',
   ])('ends %s, and says so', (text) => {
     const compiled = expression(text);
-    const started = performance.now();
+    const began = busyMs();
     expect(compiled.evaluate(large)).toEqual({ kind: 'invalid', detail: 'the evaluation took too many steps' });
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(busyMs() - began).toBeLessThan(1000);
   });
 
   it('is whole again for the next evaluation', () => {

@@ -6,6 +6,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { prepare } from '../../bridge/cel/object.ts';
 import { type CelOutcome, compile } from '../../bridge/cel.ts';
+import { busyMs } from '../support/busy.ts';
 import { expression } from '../support/expressions.ts';
 import { holds } from '../support/property.ts';
 
@@ -67,9 +68,9 @@ describe('regular expressions', () => {
 
   it.each(['^(a+)+$', '(a|aa)+$', '(a*)*b', '^(.*a){12}$'])('%s takes no more than linear time', (pattern) => {
     const text = expression(`object.s.matches('${pattern}')`);
-    const started = performance.now();
+    const began = busyMs();
     for (const length of [100, 1000, 3000]) text.evaluate(prepare({ s: `${'a'.repeat(length)}!` }));
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(busyMs() - began).toBeLessThan(1000);
   });
 
   it('longer than 1,024 characters is invalid', () => {

@@ -8,6 +8,7 @@ import { EVERYWHERE } from '../../bridge/served.ts';
 import { Strays } from '../../bridge/strays.ts';
 import { statusOf, TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
 import { BUCKETS, counts, deletingMeta, metaOf, pendingOf, RULE } from '../support/bridge-builders.ts';
+import { busyMs } from '../support/busy.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
 import { ManualClock, START, stamp } from '../support/manual-clock.ts';
 import { RuleScene } from '../support/rule-scene.ts';
@@ -15,8 +16,6 @@ import { RuleScene } from '../support/rule-scene.ts';
 /** More than an API server takes on one object; to compare each with each would take many seconds. */
 const ENTRIES = 50_000;
 const ENOUGH_MS = 3_000;
-/** Of this process alone: a machine that is busy with others is no fault of the bridge's. */
-const busyMs = () => process.cpuUsage().user / 1_000;
 const entries = (count: number) => Array.from({ length: count }, (_, at) => `finalizer-bridge.dev/r${at}`);
 
 function bench() {

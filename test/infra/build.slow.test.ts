@@ -10,9 +10,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { sha256Hex } from '../../bridge/contract.ts';
 import { registry } from '../../functions/registry.ts';
-import { type Bundles, buildBridge, buildFunctions, buildPackage } from '../../infra/build.ts';
+import { type Bundles, buildBridge, buildFunctions } from '../../infra/build.ts';
 import { ownBytesOf } from '../../infra/function-budgets.ts';
 import { coldStartOf, faultsOf } from '../bench/cold-starts.ts';
+import { bridgeBundle, functionBundles, npmPackage } from '../support/made-once.ts';
 import { root } from '../support/tracked-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'build-test-'));
@@ -39,7 +40,7 @@ function filesOf({ outDir }: Bundles): ReadonlyMap<string, string> {
 describe('the bridge', () => {
   let made: Bundles;
   beforeAll(async () => {
-    made = await buildBridge(join(folder, 'bridge'));
+    made = await bridgeBundle();
   }, BUILD_TIME_MS);
 
   it('is one module that starts with no package beside it', () => {
@@ -83,7 +84,7 @@ describe('the bridge', () => {
 describe('the functions', () => {
   let made: Bundles;
   beforeAll(async () => {
-    made = await buildFunctions(join(folder, 'functions'));
+    made = await functionBundles();
   }, BUILD_TIME_MS);
 
   it.each([
@@ -171,7 +172,7 @@ describe('the npm package', () => {
     const modules = join(project, 'node_modules');
     const installed = join(modules, 'finalizer-bridge');
     mkdirSync(installed, { recursive: true });
-    await buildPackage(join(installed, 'dist'));
+    cpSync(join(await npmPackage(), 'dist'), join(installed, 'dist'), { recursive: true });
     cpSync(join(root, 'package.json'), join(installed, 'package.json'));
     for (const name of readdirSync(join(root, 'node_modules')).filter((name) => !name.startsWith('.'))) {
       symlinkSync(join(root, 'node_modules', name), join(modules, name));

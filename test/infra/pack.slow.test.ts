@@ -3,12 +3,21 @@
  * command line run, its three entrances imported and type-checked. What is in each is tested in build.slow.test.ts.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { buildPackage } from '../../infra/build.ts';
+import { npmPackage } from '../support/made-once.ts';
 import { root, trackedFiles } from '../support/tracked-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pack-test-'));
@@ -30,7 +39,7 @@ beforeAll(async () => {
     mkdirSync(dirname(join(tree, path)), { recursive: true });
     copyFileSync(join(root, path), join(tree, path));
   }
-  await buildPackage(join(tree, 'dist'));
+  cpSync(join(await npmPackage(), 'dist'), join(tree, 'dist'), { recursive: true });
   const packed = run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], tree);
   const [made] = packedSchema.parse(JSON.parse(packed));
   files = made?.files.map(({ path }) => path) ?? [];

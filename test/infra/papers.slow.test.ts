@@ -8,18 +8,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { buildBridge, buildCli } from '../../infra/build.ts';
 import type { Bundle } from '../../infra/bundle.ts';
 import { type BundledPackage, packagesOf } from '../../infra/shipped/bundled-packages.ts';
 import { noticesOf } from '../../infra/shipped/notices.ts';
 import { sbomOf } from '../../infra/shipped/sbom.ts';
+import { bridgeBundle, cliBundle } from '../support/made-once.ts';
 import { root } from '../support/tracked-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'papers-test-'));
 let bundles: readonly Bundle[];
 let packages: readonly BundledPackage[];
 beforeAll(async () => {
-  const made = [await buildBridge(join(folder, 'bridge')), await buildCli(join(folder, 'cli'))];
+  const made = [await bridgeBundle(), await cliBundle()];
   bundles = made.flatMap((one) => one.bundles);
   packages = packagesOf(bundles);
 }, 600_000);

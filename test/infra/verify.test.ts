@@ -10,6 +10,7 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { nothing, type Tally, tallySchema } from '../../infra/tally.ts';
 import { closingLine, judge, LANES, verify } from '../../infra/verify.ts';
 import config from '../../vitest.config.ts';
+import { longestFirst, orderBy } from '../support/longest-first.ts';
 import { root, trackedFiles } from '../support/tracked-files.ts';
 
 const folders: string[] = [];
@@ -101,6 +102,18 @@ describe('the projects of tests', () => {
     }));
     expect(homes.filter(({ projects: found }) => found.length !== 1)).toEqual([]);
     expect(new Set(homes.flatMap(({ projects: found }) => found)).size).toBe(projects.length);
+  });
+});
+
+describe('the files of a project', () => {
+  it('are begun with those that are known to take long, in the order of that list', () => {
+    const files = ['test/c.test.ts', 'test/long.test.ts', 'test/a.test.ts', 'test/longer.test.ts'];
+    const listed = ['test/longer.test.ts', 'test/long.test.ts'];
+    expect(files.toSorted(orderBy(listed))).toEqual([...listed, 'test/a.test.ts', 'test/c.test.ts']);
+  });
+
+  it('are none that is not there any more', () => {
+    expect(() => longestFirst(['test/gone.test.ts'])).toThrow('there is no test/gone.test.ts');
   });
 });
 

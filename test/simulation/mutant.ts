@@ -1,15 +1,25 @@
 /*
- * A mutant: a copy of the product with one known-bad edit, loaded from a folder of its own.
+ * A mutant: the product with one known-bad edit, made into one module in a folder of its own, which Node.js loads by itself: what
+ * runs the tests would take a second for the hundreds of files of each.
  * Called by mutants.slow.test.ts; the edits themselves are in mutations.ts. An edit whose text no longer stands in the product
  * exactly once is an error, so that the list cannot rot.
  */
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { build, type Plugin } from 'esbuild';
 import type { FleetProduct } from './fleet/fleet-bridges.ts';
 
 const root = join(import.meta.dirname, '../..');
+
+/** The parts of the product that run in a world. */
+const PARTS = `
+  export { startBridge } from './bridge/bridge.ts';
+  export { createDispatch } from './functions/dispatch.ts';
+  export { Candidate } from './bridge/leader.ts';
+  export { startRuleKeeper } from './bridge/rule-keeper.ts';
+  export { ApiError } from './bridge/ports.ts';`;
 
 /** One text of the product, and what stands there instead. */
 export interface Edit {
@@ -52,26 +62,26 @@ export async function loadMutant({ what, also = [], ...edit }: Omit<Mutation, 'c
     );
   }
   const folder = await mkdtemp(join(tmpdir(), 'mutant-'));
-  await Promise.all([
-    ...['bridge', 'functions'].map((part) => cp(join(root, part), join(folder, part), { recursive: true })),
-    cp(join(root, 'package.json'), join(folder, 'package.json')),
-    symlink(join(root, 'node_modules'), join(folder, 'node_modules')),
-  ]);
-  for (const [file, text] of edited) await writeFile(join(folder, file), text);
-  const load = (path: string) => import(pathToFileURL(join(folder, path)).href);
-  const [{ startBridge }, { createDispatch }, { Candidate }, { startRuleKeeper }, { ApiError }]: [
-    Pick<FleetProduct, 'startBridge'>,
-    Pick<FleetProduct, 'createDispatch'>,
-    Pick<FleetProduct, 'Candidate'>,
-    Pick<FleetProduct, 'startRuleKeeper'>,
-    Pick<FleetProduct, 'ApiError'>,
-  ] = await Promise.all([
-    load('bridge/bridge.ts'),
-    load('functions/dispatch.ts'),
-    load('bridge/leader.ts'),
-    load('bridge/rule-keeper.ts'),
-    load('bridge/ports.ts'),
-  ]);
-  const dispose = async () => await rm(folder, { recursive: true, force: true });
-  return { product: { startBridge, createDispatch, Candidate, startRuleKeeper, ApiError }, dispose };
+  const outfile = join(folder, 'product.mjs');
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  await build({
+    stdin: { contents: PARTS, resolveDir: root, loader: 'ts' },
+    ...{ outfile, bundle: true, format: 'esm', platform: 'node', packages: 'external', logLevel: 'silent' },
+    plugins: [instead(edited)],
+  });
+  const product: FleetProduct = createRequire(import.meta.url)(outfile);
+  return { product, dispose: async () => await rm(folder, { recursive: true, force: true }) };
+}
+
+/** Has texts stand in the place of the product's files, by their paths from the root. */
+function instead(texts: ReadonlyMap<string, string>): Plugin {
+  return {
+    name: 'instead',
+    setup({ onLoad }) {
+      for (const [file, contents] of texts) {
+        const path = join(root, file).replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+        onLoad({ filter: new RegExp(`^${path}$`) }, () => ({ contents, loader: 'ts' }));
+      }
+    },
+  };
 }

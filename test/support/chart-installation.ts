@@ -6,13 +6,13 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { buildBridge, buildCli } from '../../infra/build.ts';
 import { freePorts } from '../../infra/local/free-port.ts';
 import { type Kube, startKube } from '../../infra/local/kube.ts';
 import { built } from './built.ts';
 import { CHART_FOLDER, type Helm, startHelm, type Values } from './chart.ts';
 import { type Container, type Node, runDeployment } from './chart-kubelet.ts';
 import { eventually } from './eventually.ts';
+import { bridgeBundle, cliBundle } from './made-once.ts';
 import { startSite, type TestSite } from './site.ts';
 import { type SiteRules, siteRulesOf } from './site-rules.ts';
 
@@ -53,7 +53,7 @@ async function build(name: string, stack: AsyncDisposableStack): Promise<ChartIn
   stack.defer(() => site.stop());
   const helm = await startHelm(kube.kubeconfig);
   stack.defer(() => helm.stop());
-  const [bridge, cli] = [await buildBridge(join(site.folder, 'bridge')), await buildCli(join(site.folder, 'cli'))];
+  const [bridge, cli] = [await bridgeBundle(), await cliBundle()];
   const image = { bridge: bridge.bundles[0]?.file ?? '', cli: cli.bundles[0]?.file ?? '' };
   const node = { kube, folder: site.folder, image, accessKeyId: site.bridge.accessKeyId };
   let port = 0;

@@ -6,7 +6,7 @@ import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { buildCli } from '../../infra/build.ts';
+import { cliBundle } from './made-once.ts';
 import type { TestSite } from './site.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -43,19 +43,20 @@ export type Typed = readonly [question: string, answer: string];
 /** The verbs. */
 export type CliProcesses = Awaited<ReturnType<typeof cliProcesses>>;
 
-/** Builds the bundle, and takes it away when the site ends. */
+/** Of the bundle; their home goes when the site ends. */
 export async function cliProcesses(site: TestSite) {
   const folder = await mkdtemp(join(tmpdir(), 'finalizer-bridge-cli-'));
   site.keep({ stop: () => rm(folder, { recursive: true, force: true }) });
-  const { bundles } = await buildCli(join(folder, 'cli'));
+  const { bundles } = await cliBundle();
   const file = bundles[0]?.file ?? '';
+  const { NODE_COMPILE_CACHE } = process.env;
 
   const personWith =
     (kubeconfig: string | undefined): Person =>
     (...words) =>
       new Promise((resolve) => {
         const config = kubeconfig === undefined ? {} : { KUBECONFIG: kubeconfig };
-        const env = { PATH: dirname(process.execPath), HOME: folder, ...config };
+        const env = { PATH: dirname(process.execPath), HOME: folder, NODE_COMPILE_CACHE, ...config };
         const child = execFile(file, [...words], { cwd: folder, env }, (error, out, err) => {
           const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
           resolve({ code, out: out.trimEnd(), err: err.trimEnd() });

@@ -3,10 +3,10 @@
  * the project would install. Used by tests of what people who write handlers get.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { buildPackage } from '../../infra/build.ts';
+import { npmTarball } from './made-once.ts';
 import { root } from './tracked-files.ts';
 
 /** What a command printed, and how it ended. */
@@ -34,21 +34,17 @@ export interface PackedKit {
 /** A proxy where nobody listens: whoever asks the network fails. */
 const NOWHERE = 'http://127.0.0.1:9';
 
-/** Builds and packs the package. */
+/** Packs the package, unless a test before has. */
 export async function packKit(): Promise<PackedKit> {
+  const tarball = await npmTarball();
   const home = mkdtempSync(join(tmpdir(), 'finalizer-bridge-kit-'));
-  const source = join(home, 'source');
-  mkdirSync(source);
-  await buildPackage(join(source, 'dist'));
-  for (const path of ['package.json', 'docs', 'README.md', 'LICENSE', 'CHANGELOG.md']) {
-    cpSync(join(root, path), join(source, path), { recursive: true });
-  }
   const run: PackedKit['run'] = (folder, command, args, env = {}) => {
     const bin = join(folder, 'node_modules/.bin');
     const { status, stdout, stderr, error } = spawnSync(command, args, {
       cwd: folder,
       env: {
         ...{ PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`, HOME: home, NO_COLOR: '1' },
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         ...{ HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, npm_config_offline: 'true', npm_config_audit: 'false' },
         ...env,
       },
@@ -57,9 +53,6 @@ export async function packKit(): Promise<PackedKit> {
     if (error !== undefined) throw new Error(`running ${command} in ${folder}`, { cause: error });
     return { code: status, out: stdout, err: stderr };
   };
-  const packed = run(source, 'npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', home]);
-  if (packed.code !== 0) throw new Error(`packing the package: ${packed.err}`);
-  const tarball = join(home, packed.out.trim());
   return {
     tarball,
     folder: (name) => {

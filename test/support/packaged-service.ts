@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { registry } from '../../functions/registry.ts';
-import { buildFunctions, FUNCTION_NAMES } from '../../infra/build.ts';
+import { FUNCTION_NAMES } from '../../infra/build.ts';
 import { type Packaged, packageFunctions } from '../../infra/package.ts';
+import { functionBundles } from './made-once.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -81,12 +82,11 @@ export async function packageService({ values, bundled }: PackageRequest): Promi
     copyFileSync(join(root, 'serverless.yml'), join(serviceDir, 'serverless.yml'));
     symlinkSync(join(root, 'infra'), join(serviceDir, 'infra'));
     if (values !== undefined) writeFileSync(join(serviceDir, 'functions.values.yml'), values);
-    const bundles = join(serviceDir, 'bundles');
-    if (bundled) await buildFunctions(bundles);
-    else for (const name of FUNCTION_NAMES) writeEmptyModule(join(bundles, name));
+    const bundles = bundled ? (await functionBundles()).outDir : emptyModules(join(serviceDir, 'bundles'));
     // No home, no credentials, and a proxy where nobody listens: whoever asks the network fails.
     const nowhere = 'http://127.0.0.1:9';
-    const env = { PATH: '', HOME: serviceDir, HTTP_PROXY: nowhere, HTTPS_PROXY: nowhere };
+    const { NODE_COMPILE_CACHE } = process.env;
+    const env = { PATH: '', HOME: serviceDir, HTTP_PROXY: nowhere, HTTPS_PROXY: nowhere, NODE_COMPILE_CACHE };
     const packaged = await packageFunctions({ serviceDir, bundles, env });
     if (packaged.code !== 0) throw new Error(`packaging the functions: ${packaged.output}`);
     return { ...packaged, ...readTemplate(packaged.template), remove };
@@ -96,9 +96,12 @@ export async function packageService({ values, bundled }: PackageRequest): Promi
   }
 }
 
-function writeEmptyModule(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'index.mjs'), '');
+function emptyModules(folder: string): string {
+  for (const name of FUNCTION_NAMES) {
+    mkdirSync(join(folder, name), { recursive: true });
+    writeFileSync(join(folder, name, 'index.mjs'), '');
+  }
+  return folder;
 }
 
 function readTemplate(file: string): Pick<PackagedService, 'outputs' | 'properties' | 'ofType' | 'environment'> {

@@ -10,7 +10,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { stringify } from 'yaml';
-import { buildBridge, buildFunctions } from '../../infra/build.ts';
 import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
 import type { Kind } from '../../infra/local/bridge-rights.ts';
 import type { CloudClient } from '../../infra/local/cloud.ts';
@@ -21,6 +20,7 @@ import { type Queues, startQueues } from '../../infra/local/queues.ts';
 import { createSystemQueues, type SystemQueues, systemSenders } from '../../infra/local/system-queues.ts';
 import { built } from './built.ts';
 import { sharedCloud, sharedKube } from './e2e.ts';
+import { bridgeBundle, functionBundles } from './made-once.ts';
 import { type Faults, startFaults } from './site-faults.ts';
 import { bucketKind, type Rules, ruleFor } from './site-kind.ts';
 import { startTripwire, type Tripwire } from './tripwire.ts';
@@ -35,7 +35,7 @@ export interface SiteOptions {
   readonly faults?: boolean;
   /** Makes the bridge that runs instead of the sources, in the site's folder; resolves to its entry point. */
   readonly bridgeEntry?: (folder: string) => Promise<string>;
-  /** Runs what is shipped, bundled once for this site, instead of the sources. */
+  /** Runs what is shipped, bundled, instead of the sources. */
   readonly bundled?: boolean;
   /** Seconds until what was received and not deleted comes again; 60 for results, 1,800 for requests unless told. */
   readonly resultVisibility?: number;
@@ -132,7 +132,7 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
   const faults = layout.faults === true ? await startFaults({ kube, folder, account: name }, keep) : undefined;
   const { namespace, group, manifests } = bucketKind(name);
   await kube.apply(manifests);
-  const entries = bundled ? await buildEntries(folder) : undefined;
+  const entries = bundled ? await buildEntries() : undefined;
   const bridgeEntry = (await options.bridgeEntry?.(folder)) ?? entries?.bridge;
   const entry = bridgeEntry === undefined ? {} : { entry: bridgeEntry };
   const logFile = join(folder, 'bridge.log');
@@ -228,10 +228,9 @@ function kubeBehind(kube: KubeClient, server: string, folder: string): Site['kub
   };
 }
 
-async function buildEntries(folder: string): Promise<{ readonly bridge: string; readonly functions: string }> {
-  await buildBridge(join(folder, 'bridge'));
-  const { outDir } = await buildFunctions(join(folder, 'functions'), ['s3-bucket']);
-  return { bridge: join(folder, 'bridge', 'main.mjs'), functions: outDir };
+async function buildEntries(): Promise<{ readonly bridge: string; readonly functions: string }> {
+  const [bridge, functions] = [await bridgeBundle(), await functionBundles(['s3-bucket'])];
+  return { bridge: join(bridge.outDir, 'main.mjs'), functions: functions.outDir };
 }
 
 /** Prints the end of the bridges' log below a test that failed. */
