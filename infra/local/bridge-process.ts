@@ -65,7 +65,8 @@ export interface BridgeProcess {
 const readiness = z.object({ role: z.string() });
 // Longer than a lease lasts: the bridge before may have ended without giving it back.
 const READY_WITHIN_MS = 120_000;
-const POLL_MS = 20;
+/** Asked so often at first, and then less and less: where a lease has to run out it takes many seconds. */
+const POLL_MS = { least: 20, most: 200 } as const;
 
 /** Starts a bridge; it may not be ready yet. */
 export async function startBridgeProcess(options: BridgeProcessOptions): Promise<BridgeProcess> {
@@ -93,10 +94,12 @@ export async function startBridgeProcess(options: BridgeProcessOptions): Promise
     logFile: options.logFile ?? join(folder, 'bridge.log'),
     another: `AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=local ${commandOf(process.execPath, entry, '--config', second)}`,
     async ready(withinMs = READY_WITHIN_MS, role: Role = 'leader') {
-      for (const until = Date.now() + withinMs; !(await isReady(url, role)); await wait(POLL_MS)) {
+      for (const began = performance.now(); !(await isReady(url, role)); ) {
+        const passed = performance.now() - began;
         if (bridge.hasExited()) throw new Error(`starting the bridge:\n${await bridge.logTail()}`);
-        if (Date.now() > until)
+        if (passed > withinMs)
           throw new Error(`waiting for the bridge: not ready in ${withinMs} ms\n${await bridge.logTail()}`);
+        await wait(Math.min(Math.max(passed / 20, POLL_MS.least), POLL_MS.most));
       }
     },
     metrics: async () => await (await request(`${url}/metrics`)).body.text(),

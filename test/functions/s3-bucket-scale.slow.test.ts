@@ -1,5 +1,5 @@
 /*
- * s3-bucket on a bucket of 20,000 versions and delete markers, on versitygw, an S3 server written by others that keeps them on
+ * s3-bucket on a bucket of 12,000 versions and delete markers, on versitygw, an S3 server written by others that keeps them on
  * a file system. It is emptied in several invocations, each stopped where its time is used up. What a run keeps in memory is
  * measured in s3-bucket-memory.slow.test.ts; npm run bench:bucket empties 50,000, and measures how fast it is.
  */
@@ -11,7 +11,7 @@ import { clientOf, makeLargeBucket } from '../support/large-bucket.ts';
 import { ACCOUNT, REGION } from './fixtures.ts';
 import { OWNED, type RunChanges, runOnce, useNoCredentials } from './runs.ts';
 
-const VERSIONS = 20_000;
+const VERSIONS = 12_000;
 const BUCKET = 'scale';
 /** The page of deletes at which an invocation's time is used up: it waits for one of the first four. And how many times. */
 const PAGES_A_RUN = 5;

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { selectFrom } from '../../infra/mutation.ts';
 import { linesOf, readScores } from '../../infra/mutation-report.ts';
 import { MUTATED } from '../mutation/modules.ts';
 import { root, trackedFiles } from '../support/tracked-files.ts';
@@ -45,6 +46,24 @@ describe('the score of a module', () => {
 
   it('is refused where the report has nothing about the module', () => {
     expect(() => readScores(JSON.stringify({ files: {} }), demanding(50))).toThrow(`nothing about ${FILE}`);
+  });
+});
+
+describe('a run of all tests', () => {
+  const modules = ['a', 'b', 'c', 'd'].map((file) => ({ file, tests: [], atLeast: 90 }));
+  const select = (sizes: Readonly<Record<string, number>>) => {
+    const { now, later } = selectFrom(modules, (file) => sizes[file] ?? 0);
+    return [now, later].map((some) => some.map(({ file }) => file).join(''));
+  };
+
+  it('edits of what has changed the most dangerous module, and others that take little time beside it', () => {
+    expect(select({ a: 200, b: 100, c: 30, d: 20 })).toEqual(['acd', 'b']);
+    expect(select({ a: 600, b: 1, c: 1, d: 1 })).toEqual(['a', 'bcd']);
+    expect(select({ a: 60, b: 60, c: 60, d: 60 })).toEqual(['abcd', '']);
+  });
+
+  it('edits none where none has changed', () => {
+    expect(selectFrom([])).toEqual({ now: [], later: [] });
   });
 });
 
