@@ -15,6 +15,7 @@ import { createHttp, type Http } from './cluster-http.ts';
 import { createKinds } from './cluster-kinds.ts';
 import { createLeases } from './cluster-lease.ts';
 import { type Config, loadConfig, servedBy } from './config.ts';
+import { believingRights } from './granted-rights.ts';
 import { keepHeapSmall } from './heap.ts';
 import { Candidate } from './leader.ts';
 import { writingAsLeader } from './leading.ts';
@@ -78,7 +79,7 @@ interface Leadership {
 /** Watches and acts: the first complete list that it sees is the first of its own leadership (trap V1). */
 function lead({ config, log, metrics, running, queueHealth }: Process, leadership: Leadership): void {
   const { http, cluster, uid, candidate } = leadership;
-  const kinds = createKinds(http);
+  const kinds = believingRights(createKinds(http), clock);
   const rules = new RuleBook(config.rules);
   const served = servedBy(config);
   const common = { cluster, clock, lease: candidate, metrics, log, random: Math.random, served };

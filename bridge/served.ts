@@ -30,9 +30,9 @@ export function watchedOf(served: Served, { group, version, resource }: KindRef)
 
 /** One string per watch. */
 export function watchedKey(watched: Watched): string {
-  const { namespace, name } = watched;
-  const place = [namespace, name].filter((part) => part !== undefined);
-  return place.length === 0 ? kindKey(watched) : `${kindKey(watched)}@${place.join('/')}`;
+  const { namespace = '', name } = watched;
+  const place = name === undefined ? namespace : `${namespace}/${name}`;
+  return place === '' ? kindKey(watched) : `${kindKey(watched)}@${place}`;
 }
 
 /** Whether a watch shows an object of its kind with this metadata. */
