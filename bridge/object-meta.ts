@@ -34,18 +34,19 @@ export function metaWithManagersOf(object: unknown): ObjectMeta {
   return managedFields === undefined ? meta : { ...meta, managedFields };
 }
 
-/** Whether it is a whole object; all its fields are kept. */
-export function isObject(body: unknown): body is KubeObject {
-  return isFields(body) && typeof body.apiVersion === 'string' && typeof body.kind === 'string' && hasMeta(body);
+/**
+ * A whole object as it came, with all its fields.
+ * @throws TypeError naming what is not as it has to be
+ */
+export function wholeObject(body: unknown): KubeObject {
+  metaOf(body);
+  if (!isWhole(body)) throw new TypeError('reading an object: it does not say what kind it is');
+  return body;
 }
 
-function hasMeta(body: Fields): boolean {
-  try {
-    metaOf(body);
-    return true;
-  } catch {
-    return false;
-  }
+/** Called when its metadata has been read. */
+function isWhole(body: unknown): body is KubeObject {
+  return isFields(body) && typeof body.apiVersion === 'string' && typeof body.kind === 'string';
 }
 
 function metadataOf(object: unknown): Fields {

@@ -3,7 +3,7 @@
  * Called by cluster.ts on every answer; nothing of it is trusted before a schema or object-meta.ts has seen it.
  */
 import * as z from 'zod/mini';
-import { isObject, metaOf, metaWithManagersOf } from './object-meta.ts';
+import { metaOf, metaWithManagersOf, wholeObject } from './object-meta.ts';
 import type { KindRef, KubeObject, ListPage, ObjectMeta, ObjectPath } from './ports.ts';
 
 const strings = z.record(z.string(), z.string());
@@ -69,8 +69,7 @@ export function decodeMeta(body: unknown): ObjectMeta {
 
 /** Decodes a whole object, with all its fields kept. */
 export function decodeObject(body: unknown): KubeObject {
-  if (!isObject(body)) throw new TypeError('reading an object: it is none');
-  return body;
+  return wholeObject(body);
 }
 
 /** Decodes a page of a metadata-only list. */

@@ -96,9 +96,9 @@ describe('an object', () => {
   });
 
   it('without a kind or metadata is refused', () => {
-    expect(() => decodeObject({ apiVersion: 'v1', metadata: meta })).toThrow();
-    expect(() => decodeObject({ kind: 'ConfigMap', metadata: meta })).toThrow();
-    expect(() => decodeObject({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...meta, uid: 7 } })).toThrow();
+    for (const half of [{ apiVersion: 'v1' }, { kind: 'ConfigMap' }])
+      expect(() => decodeObject({ ...half, metadata: meta })).toThrow('does not say what kind it is');
+    expect(() => decodeObject({ apiVersion: 'v1', kind: 'ConfigMap' })).toThrow('it has no metadata');
     expect(() => decodeMeta({ kind: 'Status', status: 'Failure' })).toThrow('it has no metadata');
     for (const none of [[], null, 'text', [meta]]) expect(() => decodeMeta({ metadata: none })).toThrow(TypeError);
   });
@@ -110,7 +110,8 @@ describe('an object', () => {
       finalizers: ['a/b', 3],
     }),
   )('whose %s is %j is refused by the name of the field', (field, value) => {
-    expect(() => decodeMeta({ metadata: { ...meta, [field]: value } })).toThrow(`${field} is no`);
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...meta, [field]: value } };
+    for (const decode of [decodeMeta, decodeObject]) expect(() => decode(object)).toThrow(`${field} is no`);
   });
 
   it('needs no more metadata than every object has', () => {
