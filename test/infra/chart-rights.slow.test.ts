@@ -171,6 +171,10 @@ describe('the rights of the chart', () => {
     ['some namespaces', { namespaces: ['team-a', 'team-b'] }],
     ['some namespaces, and one that is being left', { namespaces: ['team-a'], leavingNamespaces: ['team-b'] }],
     ['the namespace of the lease, among others', { namespaces: ['kube-system', 'team-a'] }],
+    [
+      'namespaces with the names of numbers and the like',
+      { namespaces: ['1234', 'true'], leavingNamespaces: ['null'] },
+    ],
   ])('are confined to %s by Roles, and reach no object by a ClusterRole', async (_, values) => {
     const manifests = await render(values);
     const bridge = bridgeNeeds(KINDS, values);
