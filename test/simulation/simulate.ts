@@ -1,17 +1,16 @@
 /*
- * `npm run simulate -- --seed N --deletions M [--workers W] [--json]`: runs worlds of many deletions under faults in worker
- * threads, every promise checked, until M deletions are done. A world that fails is made small and its trace printed. The
- * exit status is 1 when any promise was broken. Started by infra/boot.mjs.
+ * `npm run simulate -- --seed N --deletions M [--workers W] [--shrink S] [--json]`: runs worlds of many deletions under faults in
+ * worker threads, every promise checked, until M deletions are done. Tells which worlds failed, and then makes the first ones small
+ * for S seconds each. The exit status is 1 when any promise was broken. Started by infra/boot.mjs.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { explain, faultOf } from './explain.ts';
 import { runWorld, type WorldReport } from './fleet/batch.ts';
-import { drawPlan } from './fleet/draw.ts';
-import { shrink } from './fleet/shrink.ts';
 import { Tally } from './fleet/tally.ts';
 import { runInThreads } from './threads.ts';
 
-const DEFAULTS = { seed: '1', deletions: '10000' } as const;
+const DEFAULTS = { seed: '1', deletions: '10000', shrink: '60' } as const;
 const SHOWN_MAX = 3;
 const PROGRESS_EVERY_MS = 5_000;
 
@@ -21,6 +20,8 @@ interface Asked {
   readonly workers: number;
   readonly json: boolean;
   readonly world: boolean;
+  /** How long a failing world is made small, in seconds. */
+  readonly shrinkSeconds: number;
 }
 
 function asked(): Asked {
@@ -31,15 +32,17 @@ function asked(): Asked {
       workers: { type: 'string', default: String(availableParallelism()) },
       json: { type: 'boolean', default: false },
       world: { type: 'boolean', default: false },
+      shrink: { type: 'string', default: DEFAULTS.shrink },
     },
   });
-  const number = (name: 'seed' | 'deletions' | 'workers') => {
+  const number = (name: 'seed' | 'deletions' | 'workers' | 'shrink', least = 1) => {
     const value = Number(values[name]);
-    if (!Number.isSafeInteger(value) || value < 1) throw new Error(`reading --${name}: expected a whole number from 1`);
-    return value;
+    if (Number.isSafeInteger(value) && value >= least) return value;
+    throw new Error(`reading --${name}: expected a whole number from ${least}`);
   };
   const { json, world } = values;
-  return { seed: number('seed'), deletions: number('deletions'), workers: number('workers'), json, world };
+  const [seed, deletions, workers] = [number('seed'), number('deletions'), number('workers')];
+  return { seed, deletions, workers, json, world, shrinkSeconds: number('shrink', 0) };
 }
 
 /** One number for the whole run: it is the same when every world was the same. */
@@ -50,26 +53,24 @@ function hashOf(reports: readonly WorldReport[]): string {
   return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
-/** What a world broke, and how to see it again. */
-function faultOf({ seed, deletions, broken }: WorldReport): string {
-  return `world ${seed} of ${deletions} objects breaks ${broken.join('; ')}; replay: npm run simulate -- --world --seed ${seed} --deletions ${deletions}`;
-}
-
-/** What a failing world comes down to. */
-async function explain(report: WorldReport): Promise<string> {
-  const { seed, deletions, broken } = report;
-  const [promise = 'P4'] = (broken[0] ?? '').split(':');
-  const { plan, outcome, runs } = await shrink(drawPlan(seed, deletions), { promise });
-  const { objects, acts, weather } = plan;
-  return [
-    faultOf(report),
-    `made small in ${runs} runs: ${objects.length} objects, ${acts.length} acts`,
-    `  weather ${JSON.stringify(weather)}`,
-    ...objects.map((object) => `  object ${JSON.stringify(object)}`),
-    ...acts.map((act) => `  act ${JSON.stringify(act)}`),
-    ...outcome.broken.map(({ promise: broke, what }) => `  broken ${broke}: ${what}`),
-    ...outcome.lines.map((line) => `    ${line}`),
-  ].join('\n');
+/** Makes failing worlds small, one after the other; interrupted, it prints what is left so far and ends. */
+async function explainAll(failing: readonly WorldReport[], seconds: number): Promise<void> {
+  let soFar = '';
+  const interrupted = () => {
+    process.stdout.write(`\n${soFar}\ninterrupted: it may go smaller\n`);
+    process.exit(1);
+  };
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  for (const report of failing.slice(0, SHOWN_MAX)) {
+    soFar = faultOf(report);
+    process.stderr.write(`making world ${report.seed} small, for ${seconds} s and the attempt that runs then\n`);
+    const until = Date.now() + seconds * 1_000;
+    const onSmaller = (text: string) => {
+      soFar = text;
+    };
+    process.stdout.write(`\n${await explain(report, { isOver: () => Date.now() >= until, onSmaller })}\n`);
+  }
+  process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
 }
 
 /** A line now and then of how far it is. */
@@ -94,7 +95,7 @@ function tableOf(rows: readonly (readonly [string, string | number])[]): string 
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
 }
 
-const { seed, deletions, workers, json, world } = asked();
+const { seed, deletions, workers, json, world, shrinkSeconds } = asked();
 const began = process.hrtime.bigint();
 const onWorld = progressOf(deletions);
 const reports = world
@@ -119,6 +120,7 @@ if (json) {
   process.stdout.write(`${JSON.stringify({ ...figures, faults: faults.byName, broken: failing })}\n`);
 } else {
   process.stdout.write(tableOf([...Object.entries(figures), ...Object.entries(faults.byName)]));
-  for (const report of failing.slice(0, SHOWN_MAX)) process.stdout.write(`\n${await explain(report)}\n`);
+  for (const report of failing) process.stdout.write(`\n${faultOf(report)}\n`);
+  if (shrinkSeconds > 0) await explainAll(failing, shrinkSeconds);
 }
 process.exitCode = failing.length > 0 ? 1 : 0;

@@ -1,10 +1,10 @@
 /*
- * Makes a failing world small: leaves out objects, acts, words and weather as long as the same promise is still broken, then
- * runs what is left once more and keeps the trace of the object concerned. Called by simulate.ts for a seed that fails.
+ * Makes a failing world small: leaves out objects, acts, words and weather as long as the same promise is still broken and there is
+ * time, then runs what is left once more and keeps the trace of the object concerned. Called by explain.ts for a seed that fails.
  */
 import { type FleetOutcome, runFleet } from './fleet.ts';
 import type { FleetProduct } from './fleet-bridges.ts';
-import type { FleetPlan, Weather } from './plan.ts';
+import { type FleetPlan, nameOf, type Weather } from './plan.ts';
 
 /** A failing world made small. */
 export interface Shrunk {
@@ -12,9 +12,25 @@ export interface Shrunk {
   readonly outcome: FleetOutcome;
   /** Worlds that were run for it. */
   readonly runs: number;
+  /** Everything was tried. Otherwise there was no time left for the rest, and it may go smaller. */
+  readonly isSmallest: boolean;
+}
+
+/** What is to be made small, and for how long. */
+export interface Shrinking {
+  readonly promise: string;
+  /** How the promise was broken, as far as it was told already. */
+  readonly said?: readonly string[];
+  readonly product?: Partial<FleetProduct>;
+  /** Asked before each attempt: whether that was enough. A large world may take a minute for one. */
+  isOver?(): boolean;
+  /** Told of each plan that is smaller and still fails. */
+  onSmaller?(plan: FleetPlan): void;
 }
 
 const RUNS_MAX = 150;
+/** The trace of more objects is not read by anybody. */
+const TRACED_MAX = 3;
 
 /** Weather, one part after the other taken away. */
 const FAIRER: readonly Partial<Weather>[] = [
@@ -32,49 +48,56 @@ const FAIRER: readonly Partial<Weather>[] = [
 ];
 
 /** Shrinks a plan that breaks `promise`. */
-export async function shrink(
-  plan: FleetPlan,
-  { promise, product }: { readonly promise: string; readonly product?: Partial<FleetProduct> },
-): Promise<Shrunk> {
-  const search = new Search(promise, product);
-  let best = plan;
-  const keep = async (smaller: FleetPlan) => {
-    const fails = await search.fails(smaller);
-    if (fails) best = smaller;
-    return fails;
-  };
-  best = { ...best, objects: await search.fewer(best.objects, (objects) => ({ ...best, objects })) };
-  for (const part of FAIRER) await keep({ ...best, weather: { ...best.weather, ...part } });
-  best = { ...best, acts: await search.fewer(best.acts, (acts) => ({ ...best, acts })) };
-  for (const fault of best.weather.faults) {
-    const faults = best.weather.faults.filter((other) => other !== fault);
-    await keep({ ...best, weather: { ...best.weather, faults } });
+export async function shrink(plan: FleetPlan, shrinking: Shrinking): Promise<Shrunk> {
+  const search = new Search(plan, shrinking);
+  await search.fewer(plan.objects, (objects) => ({ ...search.best, objects }));
+  for (const part of FAIRER) await search.keep({ ...search.best, weather: { ...search.best.weather, ...part } });
+  await search.fewer(search.best.acts, (acts) => ({ ...search.best, acts }));
+  for (const fault of search.best.weather.faults) {
+    const { weather } = search.best;
+    const faults = weather.faults.filter((other) => other !== fault);
+    await search.keep({ ...search.best, weather: { ...weather, faults } });
   }
-  const wordless = best.objects.map((object) => ({ ...object, doings: [] }));
-  if (best.objects.some(({ doings }) => doings.length > 0)) await keep({ ...best, objects: wordless });
-  const about = await search.namesIn(best);
-  const outcome = await runFleet(best, { ...(product === undefined ? {} : { product }), about });
-  return { plan: best, outcome, runs: search.runs };
+  const wordless = search.best.objects.map((object) => ({ ...object, doings: [] }));
+  if (search.best.objects.some(({ doings }) => doings.length > 0)) {
+    await search.keep({ ...search.best, objects: wordless });
+  }
+  const outcome = await search.trace();
+  return { plan: search.best, outcome, runs: search.runs, isSmallest: search.isSmallest };
 }
 
 class Search {
+  best: FleetPlan;
   runs = 0;
-  readonly #promise: string;
-  readonly #product: Partial<FleetProduct> | undefined;
+  isSmallest = true;
+  /** How the best plan breaks the promise. */
+  #said: readonly string[];
+  readonly #shrinking: Shrinking;
 
-  constructor(promise: string, product: Partial<FleetProduct> | undefined) {
-    this.#promise = promise;
-    this.#product = product;
+  constructor(plan: FleetPlan, shrinking: Shrinking) {
+    this.best = plan;
+    this.#said = shrinking.said ?? [];
+    this.#shrinking = shrinking;
   }
 
-  async fails(plan: FleetPlan): Promise<boolean> {
-    if (this.runs >= RUNS_MAX) return false;
-    const { broken } = await this.#run(plan);
-    return broken.some(({ promise }) => promise === this.#promise);
+  /** Takes a plan for the best one if it fails as well. */
+  async keep(smaller: FleetPlan): Promise<boolean> {
+    const { promise, isOver, onSmaller } = this.#shrinking;
+    if (this.runs >= RUNS_MAX || isOver?.() === true) {
+      this.isSmallest = false;
+      return false;
+    }
+    const { broken } = await this.#run(smaller);
+    const said = broken.filter((one) => one.promise === promise).map(({ what }) => what);
+    if (said.length === 0) return false;
+    this.best = smaller;
+    this.#said = said;
+    onSmaller?.(smaller);
+    return true;
   }
 
   /** Leaves out halves, then quarters, down to single items. */
-  async fewer<T>(items: readonly T[], planOf: (items: readonly T[]) => FleetPlan): Promise<readonly T[]> {
+  async fewer<T>(items: readonly T[], planOf: (items: readonly T[]) => FleetPlan): Promise<void> {
     let left = items;
     for (
       let size = Math.ceil(left.length / 2);
@@ -83,24 +106,23 @@ class Search {
     ) {
       for (let from = 0; from < left.length; ) {
         const rest = [...left.slice(0, from), ...left.slice(from + size)];
-        if (await this.fails(planOf(rest))) left = rest;
+        if (await this.keep(planOf(rest))) left = rest;
         else from += size;
       }
     }
-    return left;
   }
 
-  /** What the trace is to be about: the objects of which the promise is broken, or all that are left. */
-  async namesIn(plan: FleetPlan): Promise<readonly string[]> {
-    const { broken } = await this.#run(plan);
-    const said = broken.filter(({ promise }) => promise === this.#promise).map(({ what }) => what);
-    const names = plan.objects.map(({ kind, index }) => `${kind.slice(0, -1)}-${index}`);
-    const meant = names.filter((name) => said.some((text) => text.includes(name)));
-    return meant.length > 0 ? meant : names;
+  /** Runs the best plan once more, with the trace of the objects of which the promise is broken, or else of the first ones. */
+  async trace(): Promise<FleetOutcome> {
+    const names = this.best.objects.map(nameOf);
+    const meant = names.filter((name) => this.#said.some((text) => text.split(/[^\w-]+/).includes(name)));
+    const about = (meant.length > 0 ? meant : names).slice(0, TRACED_MAX);
+    return await this.#run(this.best, about);
   }
 
-  async #run(plan: FleetPlan): Promise<FleetOutcome> {
+  async #run(plan: FleetPlan, about: readonly string[] = []): Promise<FleetOutcome> {
+    const { product } = this.#shrinking;
     this.runs += 1;
-    return await runFleet(plan, this.#product === undefined ? {} : { product: this.#product });
+    return await runFleet(plan, product === undefined ? { about } : { product, about });
   }
 }
