@@ -23,7 +23,11 @@ const hostedFunction = z.object({
   functionTimeoutMs: z.int().check(z.positive()),
   concurrency: z.int().check(z.positive()),
 });
-const configuration = z.object({ functions: z.array(hostedFunction).check(z.minLength(1)) });
+const configuration = z.object({
+  functions: z.array(hostedFunction).check(z.minLength(1)),
+  /** No lines of the host's own about invocations. */
+  isQuiet: z.optional(z.boolean()),
+});
 
 /** What the host is told. */
 export type HostConfiguration = z.input<typeof configuration>;
@@ -43,6 +47,13 @@ function isHandler(value: unknown): value is Handler {
   return typeof value === 'function';
 }
 
+function told(name: string): Pick<Parameters<typeof startEventSource>[0], 'onBegin' | 'onInvocation'> {
+  return {
+    onBegin: (messageIds) => say({ function: name, kind: 'begins', messageIds }),
+    onInvocation: (one) => report(name, one),
+  };
+}
+
 function report(name: string, { outcome, requestId, messageIds, durationMs }: InvocationReport): void {
   const detail = outcome.kind === 'threw' ? { ...outcome, error: String(outcome.error) } : outcome;
   say({ function: name, requestId, messageIds, durationMs, ...detail });
@@ -53,7 +64,7 @@ function say(line: object): void {
 }
 
 async function main(path: string): Promise<void> {
-  const { functions } = z.parse(configuration, JSON.parse(await readFile(path, 'utf8')));
+  const { functions, isQuiet = false } = z.parse(configuration, JSON.parse(await readFile(path, 'utf8')));
   const sources: EventSource[] = [];
   for (const { entry, endpoint, ...mapping } of functions) {
     const invoke = await load(entry);
@@ -64,8 +75,7 @@ async function main(path: string): Promise<void> {
     sources.push(
       startEventSource({
         ...{ ...mapping, client, invoke, onError },
-        onBegin: (messageIds) => say({ function: functionName, kind: 'begins', messageIds }),
-        onInvocation: (one) => report(functionName, one),
+        ...(isQuiet ? {} : told(functionName)),
       }),
     );
   }

@@ -26,6 +26,8 @@ export interface FunctionProcessOptions {
   /** The function's own configuration and whatever else it reads from its environment. */
   readonly environment: Environment;
   readonly logFile?: string;
+  /** Only the function itself logs: what tells of each invocation is no part of it on Lambda, and costs CPU. */
+  readonly isQuiet?: boolean;
   /** Arguments of Node.js. */
   readonly nodeArgs?: readonly string[];
   /** Where its private folder is made; the system's temporary folder unless told. */
@@ -53,7 +55,7 @@ export async function startFunctionProcess(options: FunctionProcessOptions): Pro
   const logFile = options.logFile ?? join(folder, 'function.log');
   const common = { functionName, entry, endpoint: endpoints.sqs, batchSize, functionTimeoutMs, concurrency };
   const functions = queues.map(({ url, arn }) => ({ ...common, queueUrl: url, queueArn: arn }));
-  const configuration: HostConfiguration = { functions };
+  const configuration: HostConfiguration = { functions, isQuiet: options.isQuiet };
   const file = join(folder, 'host.json');
   await writeFile(file, JSON.stringify(configuration), { mode: 0o600 });
   const host = await startSupervised({

@@ -121,6 +121,7 @@ async function functionHost(system: System): Promise<FunctionHost> {
   const start = async (entry: string) => {
     const process = await startFunctionProcess({
       ...{ functionName, accessKeyId, folder, entry, batchSize: 10, concurrency: 4, functionTimeoutMs: 300_000 },
+      isQuiet: true,
       queues: [requests],
       region: LOCAL_REGION,
       endpoints: { sqs: system.queues.endpoint },

@@ -2,7 +2,7 @@
  * A function in a process of its own: it gets Lambda's environment, and what it had in work comes back when it is killed.
  * The function is a small module written for the test that uses the real AWS SDK, set up by its environment alone.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
@@ -56,6 +56,7 @@ async function send(queue: QueueName, MessageBody: string): Promise<void> {
   client.destroy();
 }
 
+const told = z.object({ kind: z.string() });
 const answer = z.object({ body: z.string(), name: z.string(), environment: z.record(z.string(), z.string()) });
 
 describe('a function in its own process', () => {
@@ -89,6 +90,24 @@ describe('a function in its own process', () => {
     expect(await host.exited).toBe(137);
     expect((await queues.inspect(queue.url)).inFlight).toHaveLength(1);
     await host.stop();
+  });
+
+  it.each([
+    [false, ['begins', 'answered']],
+    [true, []],
+  ])('tells of its invocations unless it is to be quiet (%s)', async (isQuiet, kinds) => {
+    const { queue, host } = await start({ isQuiet });
+    await send(queue, 'x');
+    await vi.waitFor(async () => expect(await queues.inspect(queue.url)).toMatchObject({ ready: [], inFlight: [] }), {
+      timeout: 60_000,
+    });
+    const { logFile } = host;
+    // Asked to end, it ends what is in work, and has said by then all that it says.
+    host.signal('SIGTERM');
+    await host.exited;
+    const lines = (await readFile(logFile, 'utf8')).split('\n').filter((line) => line.startsWith('{"time"'));
+    await host.stop();
+    expect(lines.map((line) => z.parse(told, JSON.parse(line)).kind)).toEqual(kinds);
   });
 
   it('says why it did not start', async () => {
