@@ -1,5 +1,6 @@
 /*
- * Whether the text of a message is the one that SQS speaks of: it tells the MD5 of each. Used by sqs.ts and sqs-polling.ts.
+ * Whether the text of a message is the one that SQS speaks of: it tells the MD5 of each. Used by sqs.ts and sqs-polling.ts,
+ * and by functions/sqs.ts.
  * Where MD5 is switched off (FIPS), there is nothing to compare with, as with the SDK's `md5: false`: what guards the text on
  * its way is TLS, and what is decided on is decoded, checked and held against the live object in any case.
  */

@@ -57,18 +57,14 @@ export function createSqsClient({ region, endpoint, clock, random, keys, trace }
   let skew = 0;
 
   async function once({ action, queueUrl, input }: SqsCall): Promise<unknown> {
-    const { protocol, hostname, port, host, pathname } = new URL(endpoint ?? new URL(queueUrl).origin);
-    const path = `${pathname.replace(/\/$/, '')}/`;
+    const url = new URL(endpoint === undefined ? '/' : `${endpoint.replace(/\/$/, '')}/`, queueUrl);
+    const { host, pathname: path } = url;
     const body = JSON.stringify({ QueueUrl: queueUrl, ...input });
     const at = clock.now() + skew;
     const signed = signerOf(queueUrl).sign({ host, path, headers: headersOf(action), body, at }, keys());
     const headers = { ...trace(), ...signed, 'content-length': Buffer.byteLength(body) };
-    const { make, agent } = protocol === 'http:' ? plain : secure;
-    const { response, said } = await answerOf(
-      make({ method: 'POST', hostname, port, path, headers, agent }),
-      body,
-      clock,
-    );
+    const { make, agent } = url.protocol === 'http:' ? plain : secure;
+    const { response, said } = await answerOf(make(url, { method: 'POST', headers, agent }), body, clock);
     skew = skewBy(response.headers, { now: clock.now(), skew });
     if (response.statusCode === 200 && said !== undefined) return said;
     throw refusalOf(response, said, `asking SQS for ${action} at ${queueUrl}`);

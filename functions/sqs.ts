@@ -2,8 +2,8 @@
  * The queue port over SQS: results go out by it, visibilities are changed. Called by entry.ts and dead-letter-entry.ts at cold
  * start; report.ts and dispatch.ts see the port only.
  */
-import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { createWholeCheck } from '../bridge/checksum.ts';
 import { awsKeys, type Config, sqsEndpoint, traceHeaders } from './config.ts';
 import type { Clock, EntryFault, Queue, Random } from './ports.ts';
 import { type AskSqs, createSqsClient } from './sqs-client.ts';
@@ -36,6 +36,7 @@ export function askSqs(
 
 /** The queue port; `requestQueueUrl` is the queue that feeds the function. */
 export function sqsQueue(ask: AskSqs, requestQueueUrl: string): Queue {
+  const isWhole = createWholeCheck();
   return {
     async send(queueUrl, entries) {
       // A turn of the event loop: a rejection that a handler did not wait for ends the process before a result says
@@ -53,7 +54,7 @@ export function sqsQueue(ask: AskSqs, requestQueueUrl: string): Queue {
       const faults = new Map(answer.Failed?.map((fault) => [fault.Id, fault]));
       return entries.flatMap(({ id, body }): readonly EntryFault[] => {
         if (taken.has(id)) {
-          return taken.get(id) === hash('md5', body) ? [] : [{ id, code: 'Altered', senderFault: false }];
+          return isWhole(body, taken.get(id)) ? [] : [{ id, code: 'Altered', senderFault: false }];
         }
         const { Code = 'NotConfirmed', SenderFault = false } = faults.get(id) ?? {};
         return [{ id, code: Code, senderFault: SenderFault }];

@@ -18,7 +18,7 @@ const isCel = (path: string) => path === 'bridge/cel.ts' || path.startsWith('bri
 const isPure = (path: string) =>
   isContract(path) ||
   isCel(path) ||
-  /^bridge\/(at-admission|budget-blocks|decide|event-note|finalizer|injects|kind-key|kind-schema|leader-state|managed-fields|next-command|object-meta|patch-body|record|rule-facts|rule-fields|served|shell-words|slowness|sqs-signature|stand-in|target|teardown-rules|wire|words)\.ts$/.test(
+  /^bridge\/(at-admission|budget-blocks|checksum|decide|event-note|finalizer|injects|kind-key|kind-schema|leader-state|managed-fields|next-command|object-meta|patch-body|record|rule-facts|rule-fields|served|shell-words|slowness|sqs-signature|stand-in|target|teardown-rules|wire|words)\.ts$/.test(
     path,
   ) ||
   /^functions\/(aws-errors|ec2-errors|guards|outcomes|ownership|places|visibility|handlers\/(s3-bucket\/(errors|policy-text)|webhook\/(answer|errors|signature)))\.ts$/.test(
@@ -30,7 +30,7 @@ const isShipped = (path: string) => /^(bridge|functions)\//.test(path);
 const PURE_LIBRARIES = ['zod/mini', 'zod/v4/core', 'node:crypto'];
 const CEL_LIBRARIES = ['@marcbachmann/cel-js', 're2js'];
 /** What both sides are made of. */
-const SHARED = ['bridge/contract.ts', 'bridge/sqs-signature.ts'];
+const SHARED = ['bridge/contract.ts', 'bridge/checksum.ts', 'bridge/sqs-signature.ts'];
 const SQS_LIBRARY = '@aws-sdk/client-sqs';
 const KUBERNETES = '@kubernetes/client-node';
 
@@ -89,7 +89,7 @@ export const importRules: readonly Rule[] = [
   },
   {
     title:
-      'functions import from the bridge only the contract and the signature of calls, and nothing from infra or test',
+      'functions import from the bridge only the contract, signatures and checksums, and nothing from infra or test',
     faults: ({ path, imports }) =>
       path.startsWith('functions/')
         ? forbid(imports, ({ from }) => SHARED.includes(from) || !/^(bridge|infra|test)\//.test(from))
