@@ -95,7 +95,7 @@ export function assemble(options: BridgeOptions): Parts {
   const namespaces = new Namespaces({ cluster, clock, random, metrics, log, served }, relistSelected);
   const isMatched = namespaces.isMatched.bind(namespaces);
   const ruleOf = (name: string, kind: KindRef) => rules.namedFor(name, kind);
-  const claims = new Claims({ cluster, lease, metrics, ruleOf, isMatched, add: (key) => claiming.add(key) });
+  const claims = new Claims({ cluster, clock, lease, metrics, ruleOf, isMatched, add: (key) => claiming.add(key) });
   const isBusy = () => work.depth >= BUSY_DEPTH;
   const reach = reachOf(options, { pendings, finished, forget: (key) => work.forget(key) }, isBusy);
   const laneOf = (key: string) => key.slice(key.indexOf('/') + 1);

@@ -3,9 +3,10 @@
  * no longer selects. Called by intake.ts with what was seen, and run by the work queue. Never touches an object that is
  * already being deleted: there only a result, a policy or a person's word takes an entry off.
  */
+import { Contests } from './contests.ts';
 import { addEntry, hasEntry, removeEntry } from './finalizer.ts';
 import type { Metrics } from './metrics.ts';
-import type { Cluster, KindRef, Lease, ObjectMeta, PatchOperation } from './ports.ts';
+import type { Clock, Cluster, KindRef, Lease, ObjectMeta, PatchOperation } from './ports.ts';
 import type { Rule } from './rule.ts';
 import { isOlder } from './wire.ts';
 
@@ -23,6 +24,7 @@ export interface Claim {
 /** What claiming needs. */
 export interface ClaimsOptions {
   readonly cluster: Cluster;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly lease: Lease;
   readonly metrics: Metrics;
   /** The rule of that name, if it is one for that kind. */
@@ -36,9 +38,11 @@ export interface ClaimsOptions {
 export class Claims {
   readonly #options: ClaimsOptions;
   readonly #wanted = new Map<string, Claim>();
+  readonly #contests: Contests;
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
+    this.#contests = new Contests(options.clock);
   }
 
   /** By rule, how many live objects wait. */
@@ -57,8 +61,8 @@ export class Claims {
     this.#options.add(key);
   }
 
-  /** Runs one claim; throws to be tried again with back-off. */
-  async run(key: string): Promise<undefined> {
+  /** Runs one claim; resolves to when to run it again, in ms since the epoch. Throws to be tried again with back-off. */
+  async run(key: string): Promise<number | undefined> {
     const claim = this.#wanted.get(key);
     if (claim === undefined) return undefined;
     const path = { ...claim.kind, namespace: claim.meta.namespace, name: claim.meta.name };
@@ -66,11 +70,14 @@ export class Claims {
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       const operations = this.#operations({ ...claim, meta });
       if (operations === undefined) return this.#done(key, claim);
+      const wait = this.#contests.waitFor(key, claim.change);
+      if (wait > 0) return this.#options.clock.now() + wait;
       if (!this.#options.lease.holds())
         throw new Error(`claiming ${path.resource}/${path.name}: the lease is not held`);
       const outcome = await this.#options.cluster.patch(path, operations);
       if (outcome.kind === 'patched') {
         this.#count(claim);
+        this.#contests.wrote(key, claim.change);
         return this.#done(key, claim, outcome.meta);
       }
       if (outcome.kind === 'missing') return this.#done(key, claim);

@@ -10,6 +10,7 @@ import type { Rule } from '../../bridge/rule.ts';
 import { BUCKETS, counts, ENTRY, metaOf, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { FakeCluster, type NewObject } from '../support/fake-cluster.ts';
 import { VOLUMES } from '../support/fake-kinds.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const KEY = `claim:uid-logs/${RULE}`;
 const selecting = (unmatched: Rule['unmatched'] = 'Keep') =>
@@ -23,7 +24,7 @@ function bench(object: Partial<NewObject>, { rule = selecting(), inForce = rule 
   const state = { holds: true, rule: inForce };
   const added: string[] = [];
   const claims = new Claims({
-    ...{ cluster, metrics, lease: { holds: () => state.holds } },
+    ...{ cluster, metrics, clock: new ManualClock(), lease: { holds: () => state.holds } },
     ruleOf: (name, { resource }) =>
       state.rule?.name === name && state.rule.match.resource === resource ? state.rule : undefined,
     isMatched: (ruled, { labels: worn = {} }) => ruled.matches(worn),

@@ -31,7 +31,8 @@ function bench(rules = [rule]) {
   const ruleNamed = (name: string) => rules.find((each) => each.name === name);
   const cluster = new FakeCluster();
   const isMatched = (ruled: Rule, { labels = {} }: ObjectMeta) => ruled.matches(labels);
-  const claims = new Claims({ cluster, lease: { holds: () => true }, metrics, ruleOf: ruleNamed, isMatched, add });
+  const lease = { holds: () => true };
+  const claims = new Claims({ cluster, clock, lease, metrics, ruleOf: ruleNamed, isMatched, add });
   const strays = new Strays({
     clock,
     areRulesKnown: () => true,

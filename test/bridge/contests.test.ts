@@ -1,0 +1,84 @@
+/*
+ * Entries that somebody takes off, or puts on, as often as the bridge does the opposite: mended at once the first time (K27), and
+ * not without end (P8). Through the whole bridge over fakes.
+ */
+import { describe, expect, it } from 'vitest';
+import { NAMESPACES } from '../../bridge/namespaces.ts';
+import type { PatchOperation } from '../../bridge/ports.ts';
+import type { Served } from '../../bridge/served.ts';
+import { BUCKETS, ENTRY } from '../support/bridge-builders.ts';
+import { RuleScene } from '../support/rule-scene.ts';
+
+const MINUTE = 60_000;
+/** Where no contest is braked, there is no end to it: the fakes take no time. */
+const NO_END = 500;
+
+/** Counts the writes of an object, and ends what has no end. */
+function writesOf(scene: RuleScene, object: string, onWrite = (_: readonly PatchOperation[]) => {}) {
+  const count = { writes: 0 };
+  scene.cluster.before = ({ verb, name, operations = [] }) => {
+    if (verb !== 'patch' || name !== object) return;
+    count.writes += 1;
+    if (count.writes > NO_END) throw new Error(`writing ${object}: there is no end to it`);
+    onWrite(operations);
+  };
+  return count;
+}
+
+function strip(scene: RuleScene): void {
+  scene.cluster.change('maps', ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, finalizers: [] } }));
+}
+
+describe('an entry on a live object', () => {
+  it('that a controller takes off whenever it sees it is put back at once, and then ever less often (K27, P8)', async () => {
+    const scene = await RuleScene.start();
+    await scene.apply();
+    const count = writesOf(scene, 'maps', () => setImmediate(() => strip(scene)));
+    await scene.create('maps');
+    await scene.clock.advance(500);
+    expect(count.writes).toBe(2);
+    for (let minute = 0; minute < 30; minute += 1) await scene.clock.advance(MINUTE);
+    expect(count.writes).toBeGreaterThan(25);
+    expect(count.writes).toBeLessThan(45);
+    scene.cluster.before = () => {};
+    await scene.clock.advance(MINUTE);
+    expect(scene.finalizers('maps')).toEqual([ENTRY]);
+    await scene.stop();
+  });
+
+  it('of a namespace that one of two leaders serves and the other leaves goes to and fro, but not without end', async () => {
+    const served: Served = { namespaces: ['team-a', 'team-b'], leaving: [] };
+    const one = await RuleScene.start({
+      served,
+      prepare: ({ cluster }) => {
+        for (const name of ['team-a', 'team-b']) cluster.create({ name, kind: NAMESPACES, namespace: undefined });
+      },
+    });
+    await one.apply();
+    await one.create('maps', { namespace: 'team-b' });
+    const count = writesOf(one, 'maps');
+    const two = await RuleScene.start({ world: one, served: { namespaces: ['team-a'], leaving: ['team-b'] } });
+    await one.clock.advance(10 * MINUTE);
+    expect(count.writes).toBeGreaterThan(10);
+    expect(count.writes).toBeLessThan(60);
+    await one.stop();
+    await two.clock.advance(2 * MINUTE);
+    expect(two.finalizers('maps')).toEqual([]);
+    await two.stop();
+  });
+
+  it('that its own labels take off and put on is no contest', async () => {
+    const scene = await RuleScene.start();
+    await scene.apply({ unmatched: 'Release', match: { ...BUCKETS, labelSelector: { matchLabels: { held: 'yes' } } } });
+    await scene.create('maps');
+    for (const held of ['yes', 'no', 'yes', 'no', 'yes']) {
+      scene.cluster.change('maps', ({ metadata, ...rest }) => ({
+        ...rest,
+        metadata: { ...metadata, labels: { held } },
+      }));
+      await scene.clock.advance(100);
+      expect(scene.finalizers('maps') ?? []).toEqual(held === 'yes' ? [ENTRY] : []);
+    }
+    await scene.stop();
+  });
+});
