@@ -19,6 +19,7 @@ const WAITING = endToEnd(['admission-condition', 'leader', 'rules-withdrawal', '
 const LEAVING = endToEnd([
   ...[
     'docs-first-day',
+    'chart-namespace-deleted',
     'chart-install',
     'docs-on-call',
     'chart-namespaces',

@@ -18,14 +18,18 @@ export type Count =
   | { readonly kind: 'unserved' }
   | { readonly kind: 'otherVersion' };
 
-/** Counts the objects of a kind that carry an entry; throws ApiError for what another try may mend. */
-export type Census = (kind: KindRef, entry: string) => Promise<Count>;
+/**
+ * Counts the objects of a kind that carry an entry; `named`: nothing outside of these namespaces can. Throws ApiError for what
+ * another try may mend.
+ */
+export type Census = (kind: KindRef, entry: string, named?: readonly string[]) => Promise<Count>;
 
 type Counting = Pick<Cluster, 'list' | 'get'>;
 
 /** Creates the census over a cluster. */
 export function createCensus(cluster: Counting, served: Served = EVERYWHERE): Census {
-  return async (kind, entry) => {
+  return async (kind, entry, named) => {
+    const isNamed = ({ namespace }: Watched) => namespace === undefined || (named?.includes(namespace) ?? true);
     const live: ObjectMeta[] = [];
     const closed: Watched[] = [];
     let deleting = 0;
@@ -36,7 +40,7 @@ export function createCensus(cluster: Counting, served: Served = EVERYWHERE): Ce
         else deleting += 1;
       });
       if (listed === 'unserved') return { kind: listed };
-      if (listed === 'forbidden') closed.push(watched);
+      if (listed === 'forbidden' && isNamed(watched)) closed.push(watched);
     }
     if (closed.length === 0) return { kind: 'counted', live, deleting };
     return { kind: 'forbidden', live, places: closed.flatMap(({ namespace }) => namespace ?? []) };

@@ -1,12 +1,12 @@
 /*
- * Whether anything of a rule is left in the namespaces that are being left: counted by lists, at most once a minute, and found
- * empty only by two clean ones a minute apart, as for a withdrawal (settling.ts). Asked by rule-enforcing.ts for each look at a
- * rule, and told by rule-keeper.ts when one is gone; nothing is kept of a namespace once the rule's status names it no more. A
- * restart counts again.
+ * Whether anything of a rule is left in the namespaces that are being left, or are going: counted by lists, at most once a minute,
+ * and found empty only by two clean ones a minute apart, as for a withdrawal (settling.ts). Asked by rule-places.ts for each look
+ * at a rule, and told by rule-keeper.ts when one is gone; nothing is kept of a namespace once the rule's status names it no more.
+ * A restart counts again.
  */
-import { entryOf, hasEntry } from './finalizer.ts';
+import { entryOf, hasEntry, rulesHolding } from './finalizer.ts';
 import { listPart } from './namespace-existence.ts';
-import { ApiError, type Clock, type Cluster, type KindRef, type Kinds } from './ports.ts';
+import { ApiError, type Clock, type Cluster, type KindRef, type Kinds, type ObjectMeta } from './ports.ts';
 import { SETTLE_MS, type Settling, sawCarriers, sawNobody } from './settling.ts';
 
 /** One namespace, as it was counted last; monotonic ms. */
@@ -37,6 +37,19 @@ export interface LeavingRule {
   readonly match: KindRef;
 }
 
+/** A kind within a namespace. */
+type Within = KindRef & { readonly namespace: string };
+
+const carriesEntryOf = ({ name }: LeavingRule) => {
+  const entry = entryOf(name);
+  return (meta: ObjectMeta) => hasEntry(meta, entry);
+};
+
+/** The rights in a namespace that is being deleted go with its last object that needs them: a live one will be deleted as well. */
+function keepsFromGoing(meta: ObjectMeta): boolean {
+  return meta.deletionTimestamp === undefined || rulesHolding(meta).length > 0;
+}
+
 /** What counting needs. */
 export interface LeavingsOptions {
   readonly cluster: Pick<Cluster, 'list' | 'get'>;
@@ -54,8 +67,11 @@ export class Leavings {
     this.#options = options;
   }
 
-  /** Looks, where that is due. One namespace that cannot be counted stops no other, and not the rule (P10). */
-  async look(rule: LeavingRule, namespaces: readonly string[]): Promise<Left> {
+  /**
+   * Looks, where that is due; `going`: namespaces that are being deleted. One namespace that cannot be counted stops no other, and
+   * not the rule (P10).
+   */
+  async look(rule: LeavingRule, namespaces: readonly string[], going: readonly string[] = []): Promise<Left> {
     const emptied: string[] = [];
     const carriers = new Map<string, number | undefined>();
     const before = this.#known.get(rule.name);
@@ -67,7 +83,8 @@ export class Leavings {
     this.forget(rule.name);
     if (known.size > 0) this.#known.set(rule.name, { uid: rule.uid, namespaces: known });
     for (const [namespace, leaving] of known) {
-      if (await this.#isEmpty(rule, namespace, leaving)) {
+      const holds = going.includes(namespace) ? keepsFromGoing : carriesEntryOf(rule);
+      if (await this.#isEmpty({ ...rule.match, namespace }, holds, leaving)) {
         emptied.push(namespace);
         known.delete(namespace);
       } else carriers.set(namespace, leaving.carriers);
@@ -90,11 +107,11 @@ export class Leavings {
     return { seenAt, cleanSince: undefined, countedAt: Number.NEGATIVE_INFINITY, carriers: undefined };
   }
 
-  async #isEmpty({ name, match }: LeavingRule, namespace: string, known: Leaving): Promise<boolean> {
+  async #isEmpty(watched: Within, holds: (meta: ObjectMeta) => boolean, known: Leaving): Promise<boolean> {
     const now = this.#options.clock.monotonic();
     if (now - known.countedAt < SETTLE_MS) return false;
     known.countedAt = now;
-    const count = await this.#count(entryOf(name), { ...match, namespace }).catch(uncounted);
+    const count = await this.#count(watched, holds).catch(uncounted);
     known.carriers = count;
     if (count === 0) return sawNobody(known, now) === 0;
     sawCarriers(known);
@@ -102,11 +119,11 @@ export class Leavings {
   }
 
   /** undefined: nobody can tell, as it may not be listed, or is served in other versions only, where objects keep their entry. */
-  async #count(entry: string, watched: KindRef & { readonly namespace: string }): Promise<number | undefined> {
+  async #count(watched: Within, holds: (meta: ObjectMeta) => boolean): Promise<number | undefined> {
     const { cluster, kinds } = this.#options;
     let count = 0;
     const listed = await listPart(cluster, watched, (meta) => {
-      if (hasEntry(meta, entry)) count += 1;
+      if (holds(meta)) count += 1;
     });
     if (listed === 'forbidden' || (listed === 'unserved' && (await kinds.isServed(watched)))) return undefined;
     return count;

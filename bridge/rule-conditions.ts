@@ -2,6 +2,7 @@
  * The conditions of a judgement: Accepted, Permitted, Watching, and Ready, which sums them up. Called by rule-status.ts.
  * Reasons are stable words that programs may wait for; messages are for people.
  */
+import { RIGHTS_BINDING } from './rights-binding.ts';
 import type { OwnershipBinding } from './rule.ts';
 import { type ACCEPTANCES, PERMISSIONS, WATCHINGS } from './rule-facts.ts';
 import { type Judgement, VERBS } from './rule-judge.ts';
@@ -30,18 +31,22 @@ export interface Sighting {
   readonly blindIn: readonly string[];
   /** Namespaces that are served no more, and in which objects may carry the entry. */
   readonly left: readonly string[];
-  /** How many objects carry it in each namespace that is being left; undefined where they cannot be counted now. */
+  /** How many objects are not done in each namespace that is being left, or is going; undefined where they cannot be counted now. */
   readonly leaving: ReadonlyMap<string, number | undefined>;
+  /** Namespaces that are being deleted, or are not there. */
+  readonly going: readonly string[];
+  /** Namespaces in which the binding that gives the rights was deleted, and is kept for now. */
+  readonly unbound: readonly string[];
 }
 
 /** What is seen of a rule's objects where the whole cluster is served. */
 export function sightingOf(isWatching: boolean): Sighting {
-  return { isWatching, served: EVERYWHERE, blindIn: [], left: [], leaving: new Map() };
+  return { isWatching, served: EVERYWHERE, blindIn: [], left: [], leaving: new Map(), going: [], unbound: [] };
 }
 
 /** The conditions of a judgement. */
 export function conditionsOf(judgement: Judgement, sighting: Sighting): readonly Condition[] {
-  const basis = [accepted(judgement), permitted(judgement), watching(judgement, sighting)];
+  const basis = [accepted(judgement), permitted(judgement, sighting), watching(judgement, sighting)];
   const lacksOne = basis.find(({ status }) => status !== 'True');
   const ready: Condition =
     lacksOne === undefined
@@ -59,13 +64,20 @@ function watching(judgement: Judgement, { isWatching, left, ...rest }: Sighting)
   return condition('Watching', `the kind is being watched${placesOf(rest)}`);
 }
 
-function placesOf({ served: { namespaces }, leaving }: Pick<Sighting, 'served' | 'leaving'>): string {
-  if (namespaces === undefined) return '';
-  const counts = [...leaving].map(([namespace, count]) => {
-    return `${namespace} (${count === undefined ? 'not counted' : `${count} objects carry the entry`})`;
-  });
-  const served = namespaces.join(', ');
-  return ` in namespaces ${served}${counts.length === 0 ? '' : `; leaving ${counts.join(', ')}`}`;
+function placesOf({ served, leaving, going }: Pick<Sighting, 'served' | 'leaving' | 'going'>): string {
+  if (served.namespaces === undefined) return '';
+  const counted = (begin: string, isWanted: (namespace: string) => boolean, what: string) => {
+    const counts = [...leaving].flatMap(([namespace, count]) =>
+      isWanted(namespace) ? `${namespace} (${count === undefined ? 'not counted' : `${count} objects ${what}`})` : [],
+    );
+    return counts.length === 0 ? '' : `; ${begin} ${counts.join(', ')}`;
+  };
+  const isGoing = (namespace: string) => going.includes(namespace);
+  return [
+    ` in namespaces ${served.namespaces.join(', ')}`,
+    counted('leaving', (namespace) => !isGoing(namespace), 'carry the entry'),
+    counted('being deleted:', isGoing, 'are not done'),
+  ].join('');
 }
 
 function blindness({ rule }: Judgement, blindIn: readonly string[]): string {
@@ -81,7 +93,10 @@ function accepted({ rule, fault, notes }: Judgement): Condition {
   return { type: 'Accepted', status: 'True', reason, message: [message, ...notes].join('; ') };
 }
 
-function permitted({ rule, lacking, isBeyond, absent, ending }: Judgement): Condition {
+function permitted(
+  { rule, lacking, isBeyond, absent, ending }: Judgement,
+  { unbound }: Pick<Sighting, 'unbound'>,
+): Condition {
   const condition = (reason: keyof typeof PERMISSIONS, message: string): Condition => {
     return { type: 'Permitted', status: PERMISSIONS[reason].status, reason, message };
   };
@@ -91,7 +106,12 @@ function permitted({ rule, lacking, isBeyond, absent, ending }: Judgement): Cond
   if (absent.length > 0) return condition('NamespaceMissing', absence(absent));
   return rule === undefined
     ? condition('NotAccepted', 'not asked before it is accepted')
-    : condition('Permitted', `may ${VERBS.join(', ')}`);
+    : condition('Permitted', `may ${VERBS.join(', ')}${unboundWords(unbound)}`);
+}
+
+function unboundWords(unbound: readonly string[]): string {
+  if (unbound.length === 0) return '';
+  return `; in namespace ${unbound.join(', ')} the RoleBinding ${RIGHTS_BINDING.name} was deleted, and stays until no rule needs it`;
 }
 
 const BEYOND = 'the kind is in no namespace, and this bridge serves some namespaces only: it can see no object of it';

@@ -6,14 +6,14 @@ import { atAdmission, POLICIES } from './at-admission.ts';
 import type { Births } from './births.ts';
 import { INJECTS_LABEL, injectsLabel } from './injects.ts';
 import { kindName } from './kind-key.ts';
-import type { Leavings, Left } from './leavings.ts';
 import { explain, type Log } from './log.ts';
 import type { Clock, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { lastAcceptedOf, putInForce } from './rule-force.ts';
 import { isPermitted, type Judgement, mayHold } from './rule-judge.ts';
-import { leftBehind, noteNamespaces, stillLeaving } from './rule-namespaces.ts';
+import { leftBehind } from './rule-namespaces.ts';
+import { goingFrom, type Places, type PlacesOptions, seeToPlaces } from './rule-places.ts';
 import { STATUS_EVERY_MS, type StatusOptions, type Written, writeStatus } from './rule-status.ts';
 import type { LabelWord, Serving } from './serving.ts';
 import { type Condition, markRule, matchOf, rulePath, statusOf } from './teardown-rules.ts';
@@ -28,13 +28,12 @@ export const RECHECK_MS = 5 * 60_000;
 const OFF: LabelWord = { isWanted: false, dueIn: undefined };
 
 /** What enforcing needs. */
-export interface EnforcingOptions extends StatusOptions {
+export interface EnforcingOptions extends StatusOptions, Pick<PlacesOptions, 'leavings' | 'rights'> {
   readonly clock: Clock;
   readonly lease: Lease;
   readonly book: RuleBook;
   readonly births: Births;
   readonly serving: Serving;
-  readonly leavings: Leavings;
   readonly log: Log;
   /** Per rule the label that this process wrote last. */
   readonly marked: Map<string, Written>;
@@ -49,7 +48,7 @@ export interface EnforcingOptions extends StatusOptions {
 export async function enforce(options: EnforcingOptions, seen: KubeObject, judgement: Judgement): Promise<number> {
   const { book, clock, lease, serving, served } = options;
   const { name } = seen.metadata;
-  const { object, leaving } = lease.holds() ? await noteLeaving(options, seen, judgement) : { object: seen };
+  const { object, left } = lease.holds() ? await placesOf(options, seen, judgement) : { object: seen };
   putInForce(book, object, judgement);
   if (judgement.fault?.reason === 'UnknownResource') serving.down(matchOf(object));
   const isInForce = judgement.rule !== undefined && mayHold(judgement);
@@ -59,26 +58,28 @@ export async function enforce(options: EnforcingOptions, seen: KubeObject, judge
     const alsoSaid = await conditionsAtAdmission(options, object, labelled);
     const sighting = {
       ...{ isWatching: options.isWatching(name), blindIn: options.blindIn(name), served },
-      ...{ left: leftBehind(object, served), leaving: leaving?.carriers ?? new Map() },
+      ...{ left: leftBehind(object, served), leaving: left?.carriers ?? new Map() },
+      ...{ going: goingFrom(options, judgement), unbound: options.rights.going },
     };
     statusDueAt = await writeStatus({ ...options, alsoSaid }, { name, judgement, sighting });
   }
-  const mayChange = !isInForce || judgement.isIncomplete || !isPermitted(judgement) || leaving?.carriers.size;
+  const isEmptying = (left?.carriers.size ?? 0) + options.rights.ending.length > 0;
+  const mayChange = !isInForce || judgement.isIncomplete || !isPermitted(judgement) || isEmptying;
   const pause = mayChange ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
   return Math.min(clock.now() + pause, ...[statusDueAt, dueAt].filter((at) => at !== undefined));
 }
 
-/** Before anything gets the rule's entry its status says where that may be, and what is being left is looked through. */
-async function noteLeaving(
-  { cluster, book, leavings, served }: EnforcingOptions,
+/** Before anything gets the rule's entry its status says where that may be. */
+async function placesOf(
+  options: EnforcingOptions,
   object: KubeObject,
-  { rule: accepted, isBeyond }: Judgement,
-): Promise<{ readonly object: KubeObject; readonly leaving?: Left }> {
+  judgement: Judgement,
+): Promise<Pick<Places, 'object'> & Partial<Places>> {
+  const { book } = options;
   // The generation that was accepted last goes on putting entries on.
-  const rule = accepted ?? book.named(object.metadata.name) ?? lastAcceptedOf(object);
-  if (rule === undefined || isBeyond) return { object };
-  const leaving = await leavings.look(rule, stillLeaving(object, served));
-  return { object: await noteNamespaces(cluster, object, { served, emptied: leaving.emptied }), leaving };
+  const rule = judgement.rule ?? book.named(object.metadata.name) ?? lastAcceptedOf(object);
+  if (rule === undefined || judgement.isBeyond) return { object };
+  return await seeToPlaces(options, object, { rule, judgement });
 }
 
 /** A rule's label after a look at it. */

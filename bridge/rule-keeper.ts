@@ -5,6 +5,7 @@
  */
 import type { Births } from './births.ts';
 import type { Census } from './census.ts';
+import { KeptRights } from './kept-rights.ts';
 import { Leavings } from './leavings.ts';
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -15,6 +16,8 @@ import type { RuleBook } from './rule-book.ts';
 import { type EnforcingOptions, enforce, policyProbe, REJUDGE_MS } from './rule-enforcing.ts';
 import { stopTaking } from './rule-force.ts';
 import { isPermitted, type Judgement, judgeRule } from './rule-judge.ts';
+import { RuleMoves } from './rule-moves.ts';
+import { knownNamespaces } from './rule-namespaces.ts';
 import { RuleReader } from './rule-reader.ts';
 import { STATUS_EVERY_MS, type Written } from './rule-status.ts';
 import { RulesSight } from './rules-sight.ts';
@@ -24,7 +27,8 @@ import { rulePath, TEARDOWN_RULES, versionOf } from './teardown-rules.ts';
 import { sayUnjudged } from './unjudged.ts';
 import { Watcher } from './watch.ts';
 import type { Sink } from './watch-sink.ts';
-import { type Withdrawal, withdraw } from './withdrawal.ts';
+import { withdraw } from './withdrawal.ts';
+import type { Withdrawal } from './withdrawal-count.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /** A rule that cannot be judged holds up no other for longer than this many tries (P10). */
@@ -87,10 +91,9 @@ class Keeper implements RuleKeeper {
   /** Rules that could not be judged when they were tried last. */
   readonly #unanswered = new Map<string, { readonly object: KubeObject; readonly error: unknown }>();
   readonly #withdrawals = new Map<string, Withdrawal>();
-  /** Per rule what of its status may have moved when it was looked at last. */
-  readonly #told = new Map<string, string>();
+  readonly #moves: RuleMoves;
   readonly #sight: RulesSight;
-  readonly #own: Pick<EnforcingOptions, 'written' | 'marked' | 'isPolicyServed' | 'leavings'>;
+  readonly #own: Pick<EnforcingOptions, 'written' | 'marked' | 'isPolicyServed' | 'leavings' | 'rights'>;
   #isSynced = false;
   #shown: Set<string> | undefined;
   #cancel = () => {};
@@ -100,7 +103,9 @@ class Keeper implements RuleKeeper {
     this.#options = options;
     this.#sight = new RulesSight(options);
     const kept = { written: new Map<string, Written>(), marked: new Map<string, Written>() };
-    this.#own = { ...kept, isPolicyServed: policyProbe(options), leavings: new Leavings(options) };
+    const rights = new KeptRights({ ...options, isComplete: () => this.isReady() });
+    this.#own = { ...kept, isPolicyServed: policyProbe(options), leavings: new Leavings(options), rights };
+    this.#moves = new RuleMoves({ ...options, rights });
     this.#work = new WorkQueue({
       clock,
       random,
@@ -133,6 +138,7 @@ class Keeper implements RuleKeeper {
     this.#cancel();
     await this.#watcher.stop();
     await this.#work.stop();
+    await this.#own.rights.stop();
   }
 
   #sink(): Sink {
@@ -160,25 +166,8 @@ class Keeper implements RuleKeeper {
 
   /** Looks at the rules whose status has moved since: nobody else tells that a deletion began, or a watch ended (P7). */
   #tick(): void {
-    const counts = this.#pendingCounts();
-    for (const name of this.#judged.keys()) {
-      if (counts.has(name) || this.#told.get(name) !== this.#stateOf(name, counts)) this.#work.add(name);
-    }
+    for (const name of this.#moves.among(this.#judged.keys())) this.#work.add(name);
     this.#cancel = this.#options.clock.after(STATUS_EVERY_MS, () => this.#tick());
-  }
-
-  #pendingCounts(): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>();
-    for (const { rule } of this.#options.pendings()) counts.set(rule, (counts.get(rule) ?? 0) + 1);
-    return counts;
-  }
-
-  #stateOf(name: string, counts: ReadonlyMap<string, number>): string {
-    const { isWatching, births, serving, book } = this.#options;
-    const kind = book.named(name)?.match;
-    // A break of the kind's service may be over before anybody looks.
-    const keepsLabel = kind !== undefined && serving.label(kind, true).isWanted;
-    return `${isWatching(name)} ${counts.get(name) ?? 0} ${births.sightOf(name)} ${keepsLabel}`;
   }
 
   async #keep(name: string): Promise<number | undefined> {
@@ -187,7 +176,8 @@ class Keeper implements RuleKeeper {
       this.#forget(name);
       return undefined;
     }
-    this.#told.set(name, this.#stateOf(name, this.#pendingCounts()));
+    this.#moves.looked(name);
+    this.#own.rights.saw(name, knownNamespaces(object));
     const options = { ...this.#options, ...this.#own };
     if (object.metadata.deletionTimestamp !== undefined) {
       this.#options.births.forget(name);
@@ -221,10 +211,9 @@ class Keeper implements RuleKeeper {
 
   #forget(name: string): void {
     this.#unjudged.delete(name);
-    const { written, marked, leavings } = this.#own;
-    leavings.forget(name);
-    for (const kept of [this.#withdrawals, this.#judged, this.#unanswered, this.#told, written, marked])
-      kept.delete(name);
+    const { written, marked, leavings, rights } = this.#own;
+    for (const memory of [leavings, rights, this.#moves]) memory.forget(name);
+    for (const kept of [this.#withdrawals, this.#judged, this.#unanswered, written, marked]) kept.delete(name);
     this.#reader.forget(name);
     this.#options.births.forget(name);
     this.#options.book.delete(name);

@@ -1,7 +1,7 @@
 /*
  * The namespaces that a rule's entries may be in, as its status keeps them where a bridge serves some namespaces only (P5, P9):
  * nothing else would tell that objects outside of the present ones still carry an entry, since nobody looks there any more.
- * Written before any entry is put on, by rule-enforcing.ts; read by rule-status.ts and withdrawal.ts.
+ * Written before any entry is put on, by rule-places.ts; read by rule-status.ts and withdrawal.ts.
  */
 import { guards } from './finalizer.ts';
 import type { Cluster, KubeObject } from './ports.ts';
@@ -11,9 +11,20 @@ import { rulePath, statusOf } from './teardown-rules.ts';
 /** In the list of a rule that was in force while the bridge served the whole cluster. */
 export const ANYWHERE = '*';
 
+/** The namespaces that a status may be written with. */
+export interface Noting {
+  readonly served: Served;
+  /** Those that were found empty. */
+  readonly emptied: readonly string[];
+  /** Those in which nothing new can be made: named while they are not found empty, and not anew. */
+  readonly going?: readonly string[];
+}
+
 /** The namespaces that the status is to name before an entry is put on. */
-function namespacesOf(object: KubeObject, { namespaces = [ANYWHERE] }: Served): readonly string[] {
-  return [...new Set([...knownNamespaces(object), ...namespaces])].sort();
+function namespacesOf(object: KubeObject, { served, emptied, going = [] }: Noting): readonly string[] {
+  const { namespaces = [ANYWHERE] } = served;
+  const named = [...knownNamespaces(object), ...namespaces.filter((namespace) => !going.includes(namespace))];
+  return [...new Set(named)].filter((namespace) => !emptied.includes(namespace)).sort();
 }
 
 /** Those of them that nobody looks into any more. */
@@ -47,11 +58,11 @@ export function namespacesOnly(object: KubeObject): readonly string[] | undefine
 export async function noteNamespaces(
   cluster: Pick<Cluster, 'patch'>,
   object: KubeObject,
-  { served, emptied }: { readonly served: Served; readonly emptied: readonly string[] },
+  noting: Noting,
 ): Promise<KubeObject> {
   const status = statusOf(object);
-  if (served.namespaces === undefined && status.namespaces === undefined) return object;
-  const wanted = namespacesOf(object, served).filter((namespace) => !emptied.includes(namespace));
+  if (noting.served.namespaces === undefined && status.namespaces === undefined) return object;
+  const wanted = namespacesOf(object, noting);
   if (JSON.stringify(status.namespaces) === JSON.stringify(wanted)) return object;
   const { name } = object.metadata;
   const value = { ...status, namespaces: wanted };

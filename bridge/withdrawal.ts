@@ -4,52 +4,34 @@
  * go. Pending deletions finish first; held ones are named in WithdrawalBlocked until somebody releases them.
  * Called by rule-keeper.ts; waits are counted from what this process has seen, so a restart waits again.
  */
-import type { Census, Count } from './census.ts';
-import { entryOf, removeEntry } from './finalizer.ts';
+import { removeEntry } from './finalizer.ts';
 import type { Log } from './log.ts';
-import { isUnder, type Pending } from './pending.ts';
-import type { Clock, Cluster, KindRef, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
+import { isUnder } from './pending.ts';
+import type { Cluster, KubeObject, Lease, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { lastAcceptedOf } from './rule-force.ts';
 import { type Judgement, whyRefused } from './rule-judge.ts';
-import { leftBehind, leftWords } from './rule-namespaces.ts';
+import { knownNamespaces, leftBehind, leftWords } from './rule-namespaces.ts';
+import { goingFrom, goingNamed, type PlacesOptions, seeToPlaces } from './rule-places.ts';
 import { updateStatus, type Written } from './rule-status.ts';
 import { ruleFromObject } from './rules.ts';
-import type { Served } from './served.ts';
-import { injectsFor, type Settling, sawCarriers, sawNobody } from './settling.ts';
+import { injectsFor, sawCarriers, sawNobody } from './settling.ts';
 import { standInFor } from './stand-in.ts';
 import { type Condition, markRule, matchOf, rulePath, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
-
-/** How often the kind is listed: often while entries are coming off, seldom while what is pending is known to hold up. */
-const LOOK_EVERY_MS = 5_000;
-const LOOK_SELDOM_MS = 60_000;
-
-/** Where a withdrawal stands; times are monotonic ms. */
-export interface Withdrawal extends Settling {
-  readonly uid: string;
-  /** The last list, and from when it was. */
-  counted: { readonly count: Count; readonly at: number } | undefined;
-  /** The accepted generation that was put in force last, if any. */
-  accepted: Rule | undefined;
-}
+import { type CountingOptions, countCarriers, LOOK_EVERY_MS, type Withdrawal } from './withdrawal-count.ts';
 
 /** What withdrawing needs. */
-export interface WithdrawalOptions {
+export interface WithdrawalOptions extends CountingOptions, Pick<PlacesOptions, 'leavings' | 'rights'> {
   readonly cluster: Cluster;
-  readonly clock: Clock;
   readonly lease: Lease;
   readonly book: RuleBook;
-  readonly census: Census;
-  readonly kinds: Kinds;
   readonly log: Log;
   readonly running: Map<string, Withdrawal>;
   readonly written: Map<string, Written>;
-  readonly served: Served;
   isWatching(rule: string): boolean;
   /** Takes a rule's entry off live objects. */
   release(rule: Rule, carriers: readonly ObjectMeta[]): void;
-  pendings(): readonly Pending[];
 }
 
 /** Takes one step; resolves to when to look again (ms since the epoch), or undefined when the rule is let go. */
@@ -74,7 +56,10 @@ export async function withdraw(
     await say(options, name, ['Settling', 'waiting until no new object can get the entry']);
     return clock.now() + settlesIn;
   }
-  return await sweep(options, rule, { withdrawal, left: leftBehind(object, options.served) });
+  const going = goingNamed(object, goingFrom(options, judgement));
+  // A namespace that is being deleted waits for no other.
+  const seen = going.length === 0 ? object : (await seeToPlaces(options, object, { rule, judgement })).object;
+  return await sweep(options, rule, { withdrawal, object: seen });
 }
 
 /** Pending deletions go on under the rule if it is accepted; otherwise they say why not, and nothing is sent. */
@@ -105,15 +90,15 @@ function readable(object: KubeObject, judgement: Judgement): Rule {
   return parsed.ok ? parsed.rule : standInFor(object.metadata, matchOf(object), whyRefused(judgement));
 }
 
-/** `left`: namespaces that nobody looks into any more, and in which objects may carry the entry. */
 async function sweep(
   options: WithdrawalOptions,
   rule: Rule,
-  { withdrawal, left }: { readonly withdrawal: Withdrawal; readonly left: readonly string[] },
+  { withdrawal, object }: { readonly withdrawal: Withdrawal; readonly object: KubeObject },
 ): Promise<number | undefined> {
-  const { clock } = options;
+  const { clock, served } = options;
   const { name } = rule;
-  const { count, at, isNew } = await countCarriers(options, rule, withdrawal);
+  const named = served.namespaces === undefined ? undefined : knownNamespaces(object);
+  const { count, at, isNew } = await countCarriers(options, { rule, named }, withdrawal);
   if (count.kind === 'forbidden' || count.kind === 'otherVersion') {
     sawCarriers(withdrawal);
     // Where it may be listed nothing waits for where it may not (P10).
@@ -127,6 +112,7 @@ async function sweep(
     await say(options, name, blockedBy(options, rule, { live: count.live.length, deleting: count.deleting }));
     return clock.now() + LOOK_EVERY_MS;
   }
+  const left = leftBehind(object, served);
   if (left.length > 0) {
     sawCarriers(withdrawal);
     await say(options, name, ['NamespacesLeft', leftWords(left)]);
@@ -137,51 +123,9 @@ async function sweep(
     await say(options, name, ['Settling', 'nobody carries the entry; looking once more in a minute']);
     return clock.now() + Math.max(LOOK_EVERY_MS, at + looksAgainIn - clock.monotonic());
   }
+  await options.rights.leave(name, knownNamespaces(object));
   await letGo(options, rule);
   return undefined;
-}
-
-/** Counts anew when the last count is old: a list of a large kind is not cheap, and every status written wakes us. */
-async function countCarriers(
-  options: WithdrawalOptions,
-  { name, match }: Rule,
-  withdrawal: Withdrawal,
-): Promise<{ readonly count: Count; readonly at: number; readonly isNew: boolean }> {
-  const { clock, pendings } = options;
-  const { counted } = withdrawal;
-  const isHeldUp =
-    counted !== undefined && isQuiet(counted.count, () => pendings().some((pending) => isUnder(pending, name, match)));
-  const every = isHeldUp ? LOOK_SELDOM_MS : LOOK_EVERY_MS;
-  if (counted !== undefined && clock.monotonic() - counted.at < every) return { ...counted, isNew: false };
-  const at = clock.monotonic();
-  const count = await countNow(options, name, match);
-  withdrawal.counted = { count, at };
-  return { count, at, isNew: true };
-}
-
-async function countNow({ census, kinds, served }: WithdrawalOptions, name: string, match: KindRef): Promise<Count> {
-  const facts = await kinds.describe(match);
-  // What is in no namespace is in none of those that are served (rule-namespaces.ts knows of a time before).
-  if (facts?.namespaced === false && served.namespaces !== undefined) return NOBODY;
-  const count: Count = facts === undefined ? { kind: 'unserved' } : await census(match, entryOf(name));
-  // Discovery has the last word: a list that nobody answered, while the kind is served, is not an empty one (P9).
-  return count.kind === 'unserved' && (await kinds.isServed(match)) ? { kind: 'otherVersion' } : count;
-}
-
-const NOBODY: Count = { kind: 'counted', live: [], deleting: 0 };
-
-/** Whether nothing is coming off, and what holds the withdrawal up takes its time: a deletion, or a right that somebody gives. */
-function isQuiet(count: Count, isPending: () => boolean): boolean {
-  switch (count.kind) {
-    case 'counted':
-      return count.live.length === 0 && isPending();
-    case 'forbidden':
-      // Where nothing may be listed, asking costs nothing.
-      return count.live.length === 0 && count.places.length > 0;
-    case 'unserved':
-    case 'otherVersion':
-      return false;
-  }
 }
 
 const NO_MORE: Condition = {

@@ -6,6 +6,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod/mini';
 import { parseDuration } from '../duration.ts';
+import { ANYWHERE, knownNamespaces } from '../rule-namespaces.ts';
 import { type Context, defineCommand, EXIT, type Exit, misused } from './command.ts';
 import type { DrainWorld } from './drain/api.ts';
 import { type BridgeSaid, BridgeSight } from './drain/bridge-sight.ts';
@@ -21,8 +22,10 @@ import {
   type Planned,
   planLines,
 } from './drain/report.ts';
+import { giveUpRights } from './drain/rights.ts';
 import { handsOf } from './drain/rule-drain.ts';
 import { type DrainOptions, runDrain, type Survey, survey } from './drain/run.ts';
+import type { DrainEnd } from './drain/step.ts';
 import { fewOf } from './few.ts';
 import { print } from './print.ts';
 import { commandOf } from './shell.ts';
@@ -32,6 +35,7 @@ const TIMEOUT_MS = 15 * 60_000;
 const optionsSchema = z.object({
   releaseHeld: z._default(z.enum(['none', 'wait', 'now']), 'none'),
   rule: z._default(z.array(z.string()), []),
+  within: z._default(z.array(z.string()), []),
   timeout: z._default(z.number(), TIMEOUT_MS),
   yes: z._default(z.boolean(), false),
   bridgeUp: z._default(z.boolean(), false),
@@ -54,6 +58,10 @@ export const drain = defineCommand({
           .preset('wait'),
       )
       .option('--rule <name...>', 'only these rules; all of them, and entries without a rule, when left out')
+      .option(
+        '--within <namespace...>',
+        'where not all may be listed, look into these as well as into those that rules name',
+      )
       .addOption(new Option('--timeout <time>', 'how long to wait, such as 20m (default: 15m)').argParser(timeoutOf))
       .option('-y, --yes', 'do not ask')
       .addOption(new Option('--bridge-up', 'a bridge runs, whatever its lease says').conflicts('bridgeGone'))
@@ -84,15 +92,28 @@ async function run(context: Context, options: Options): Promise<Exit> {
     clock: context.clock,
   };
   const sight = new BridgeSight({ cluster: context.cluster, clock: context.clock, said: saidOf(options) });
-  const { releaseHeld: release, rule: names, timeout } = options;
-  const draining: DrainOptions = { names, release, timeout, sight, say: context.err };
+  const { releaseHeld: release, rule: names, within: namespaces, timeout } = options;
+  const draining: DrainOptions = { names, namespaces, release, timeout, sight, say: context.err };
   const found = await survey(world, draining);
   const planned = await planOf(world, found);
   const missing = names.filter((name) => !planned.some(({ rule }) => rule === name));
-  if (planned.length === 0) return end(context, { left: [], unseen: found.swept.unseen, missing }, options);
+  const finish = async (ended: DrainEnd) => {
+    const isAll = names.length === 0 && ended.left.length === 0;
+    const { left, unseen } = isAll ? await giveUpRights(world, placesOf(found, namespaces)) : NOTHING;
+    return end(context, { left: [...ended.left, ...left], unseen: [...ended.unseen, ...unseen], missing }, options);
+  };
+  if (planned.length === 0) return await finish({ left: [], unseen: found.swept.unseen });
   for (const line of [...missingLines(missing), ...planLines(planned, found.bridge, release)]) context.err(line);
   await confirm(context, options, planned);
-  return end(context, { ...(await runDrain(world, draining)), missing }, options);
+  return await finish(await runDrain(world, draining));
+}
+
+const NOTHING: DrainEnd = { left: [], unseen: [] };
+
+/** Where bridges may have kept their rights, as far as anybody says. */
+function placesOf({ rules }: Survey, namespaces: readonly string[]): readonly string[] {
+  const named = [...rules.values()].flatMap(({ object }) => knownNamespaces(object));
+  return [...new Set([...named, ...namespaces])].filter((namespace) => namespace !== ANYWHERE);
 }
 
 function end(context: Context, ended: Ended, { rule, releaseHeld }: Options): Exit {

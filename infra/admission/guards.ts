@@ -5,6 +5,7 @@
  */
 import type { InjectedKind } from '../../bridge/injects.ts';
 import { kindName } from '../../bridge/kind-key.ts';
+import { RIGHTS_BINDING } from '../../bridge/rights-binding.ts';
 import { RULE_GROUP, RULE_RESOURCE } from '../../bridge/rule-facts.ts';
 import type { NamedExpression } from './expressions.ts';
 import * as limits from './limits.ts';
@@ -83,12 +84,17 @@ function limitsGuard(kinds: readonly InjectedKind[], options: GuardOptions): Gua
   return {
     name: 'limits',
     description:
-      'Lets the accounts of the bridge and its drain change nothing of an object but our entries and annotations, and of ' +
-      'a TeardownRule also our label.',
+      'Lets the accounts of the bridge and its drain change nothing of an object but our entries and annotations, of a ' +
+      'TeardownRule also our label, and of a RoleBinding the finalizer that keeps their rights.',
     resourceRules: [
       ...kinds.map((kind) => written(kind, ['*'])),
       // Its status is the bridge's to write.
       { apiGroups: [RULE_GROUP], apiVersions: ['*'], resources: [RULE_RESOURCE], operations: ['*'] },
+      // Whoever may patch a binding could give the rights to somebody else, as long as it has them itself.
+      {
+        ...{ apiGroups: [RIGHTS_BINDING.group], apiVersions: ['*'] },
+        ...{ resources: [RIGHTS_BINDING.resource], operations: ['*'] },
+      },
     ],
     matchConditions: limits.matchConditions(accountsOf(options)),
     variables: limits.variables,

@@ -1,9 +1,10 @@
 /*
  * What the policy `limits` says in CEL: the accounts of the bridge and of its drain change nothing of an object but our
- * entries and our annotations, and of a TeardownRule also our label. Used by guards.ts. It compares the object with the one
+ * entries and our annotations, of a TeardownRule also our label, and of a RoleBinding only our finalizer. Used by guards.ts. It compares the object with the one
  * before, both without what is ours and without what the API server itself writes with every change.
  */
 import { INJECTS_LABEL } from '../../bridge/injects.ts';
+import { RIGHTS_BINDING, RIGHTS_FINALIZER } from '../../bridge/rights-binding.ts';
 import { ENTRY_PREFIX, RULE_GROUP } from '../../bridge/rule-facts.ts';
 import type { NamedExpression } from './expressions.ts';
 import { ANNOTATIONS_MAX, DOMAINS_OF, listOf, type Validation } from './words.ts';
@@ -58,8 +59,18 @@ export const variables: readonly NamedExpression[] = [
   { name: 'othersAfter', expression: others(piecesAfter) },
 ];
 
+const isBinding = `request.resource.group == '${RIGHTS_BINDING.group}'`;
+const withoutRights = (list: string) =>
+  `([''] + ${list}.orValue([]) + ['']).join('\\n').replace('\\n${RIGHTS_FINALIZER}\\n', '\\n')`;
+const bindingKeepsOthers = [
+  `(${isBinding} &&`,
+  `${withoutRights(finalizersBefore)} ==`,
+  `${withoutRights(finalizersAfter)})`,
+].join('\n');
+
 const othersAreSame = [
   `${finalizersBefore} == ${finalizersAfter} ||`,
+  `${bindingKeepsOthers} ||`,
   `(size(${piecesBefore}) <= ${ENTRIES_MAX} && size(${piecesAfter}) <= ${ENTRIES_MAX} &&`,
   'variables.othersBefore == variables.othersAfter)',
 ].join('\n');

@@ -38,14 +38,14 @@ const BRIDGE: readonly ValueSet[] = [
   {
     title: 'The bridge with `namespaces: [team-a, team-b]`',
     words:
-      'In a Role in each of these namespaces, and one in `kube-system` for the lease. What is left for a ClusterRole is what is in no namespace: rules, their status, and the namespaces themselves, by name. No object of anybody can be read, or written, anywhere else.',
+      'What counts in these namespaces is in a ClusterRole, `…-objects`, that nothing binds in the whole cluster: a RoleBinding `finalizer-bridge` in each of them does. A Role in `kube-system` is for the lease. What another ClusterRole gives in the whole cluster is what is in no namespace: rules, their status, and the namespaces themselves, by name. No object of anybody can be read, or written, anywhere else.',
     rights: bridgeNeeds(KINDS, SOME),
   },
   {
     title:
       'The bridge with `namespaces: [team-a, team-b]`, `leavingNamespaces: [team-c]` and `rbac.namespaceLabels: false`',
     words:
-      'A namespace that is being left has the same Role until it is taken off the list: deletions there still come to their end.',
+      'A namespace that is being left has the same RoleBinding until it is taken off the list: deletions there still come to their end.',
     rights: bridgeNeeds(KINDS, { ...SOME, leavingNamespaces: ['team-c'], namespaceSelectors: false }),
   },
   {
@@ -65,7 +65,7 @@ const DRAIN: readonly ValueSet[] = [
   {
     title: 'The drain with `namespaces: [team-a, team-b]`',
     words:
-      'It looks into the namespaces that the rules name in `status.namespaces`, and lets no rule go whose entries may be elsewhere.',
+      'It looks into the namespaces that the rules name in `status.namespaces`, and those of the values, and lets no rule go whose entries may be elsewhere. What it needs there it has by the RoleBinding of the bridge, so that it can also run while a namespace is being deleted, in which no other can be made; its account is there only while it runs.',
     rights: drainNeeds(KINDS, SOME),
   },
   {
@@ -101,9 +101,11 @@ const BESIDE = `Every authenticated account may ask what the API server serves (
 right on admission policies, on definitions of kinds, on Secrets or on anything that a table does not name. With \`rbac.create: false\`
 the chart gives nothing, and you give what the tables list.
 
-Unless \`namespaces\` names some, the kinds are given in the whole cluster, since the bridge lists and watches them there. Helm makes a Role
-only in a namespace that is there, and with a namespace the Role in it goes: it comes back with the next \`helm upgrade\`. What it means
-to serve some namespaces only is in [operations](operations.md#some-namespaces-only).`;
+Unless \`namespaces\` names some, the kinds are given in the whole cluster, since the bridge lists and watches them there. Helm makes a RoleBinding
+only in a namespace that is there, and with a namespace the RoleBinding in it goes: it comes back with the next \`helm upgrade\`. The finalizer
+\`rights.finalizer-bridge.dev/kept\`, which the bridge puts on it, has it go last. Who gives the rights otherwise has the same by binding them in
+each namespace by a RoleBinding of the name \`finalizer-bridge\`. What it means to serve some namespaces only is in
+[operations](operations.md#some-namespaces-only).`;
 
 const PEOPLE_WORDS = `With \`rbac.people: true\` (the default) the chart makes these ClusterRoles and binds none of them. By \`rbac.aggregate\` they become a
 part of Kubernetes' own roles \`view\`, \`edit\` and \`admin\`; unless told, the viewer's of \`view\`, which counts where \`view\` is

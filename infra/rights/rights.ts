@@ -4,6 +4,7 @@
  * templates against it. A right that is not here is not given.
  */
 import { LEASE_PLACE } from '../../bridge/leader-state.ts';
+import { RIGHTS_BINDING } from '../../bridge/rights-binding.ts';
 import { RULE_GROUP, RULE_RESOURCE } from '../../bridge/rule-facts.ts';
 
 /** A kind by API group and resource; the group of core is "". */
@@ -86,6 +87,12 @@ const existence = (extent: Extent): readonly Right[] =>
           why: 'tells a namespace that is gone, and its rights with it, from one in which rights are missing',
         },
       ];
+/** The very binding that gives these rights: nothing else of roles and bindings may be read or written. */
+const ofBinding = ({ namespaces }: Extent, why: string): readonly Right[] => {
+  const { group, resource, name } = RIGHTS_BINDING;
+  const named = { where: 'served' as const, apiGroups: [group], resources: [resource], resourceNames: [name] };
+  return namespaces === undefined ? [] : [{ ...named, verbs: ['get', 'patch'], why }];
+};
 const always = (extent: Extent): readonly Right[] => [
   {
     ...{ ...namespacesKind, resourceNames: ['kube-system'], verbs: ['get'] },
@@ -112,6 +119,10 @@ export function bridgeNeeds(kinds: readonly Kind[], extent: Extent = {}): readon
     ...(namespaceSelectors ? [labels(extent)] : []),
     ...existence(extent),
     ...always(extent),
+    ...ofBinding(
+      extent,
+      'keeps these rights by a finalizer on the RoleBinding that gives them: when the namespace is deleted, deletions there still come to their end',
+    ),
   ];
 }
 
@@ -136,6 +147,7 @@ export function drainNeeds(
     },
     ...existence(extent),
     { where: placeOf(extent), ...events, why: 'tells by an Event what it has released' },
+    ...ofBinding(extent, 'takes that finalizer off, so that nothing of an installation is left'),
   ];
 }
 

@@ -146,19 +146,21 @@ describe('guardManifests', () => {
     expect(places).toEqual(places.filter((place) => place >= 0).toSorted((left, right) => left - right));
   });
 
-  it('looks at each kind with its subresources, and at rules only for the accounts', () => {
+  it('looks at each kind with its subresources, and at rules and RoleBindings only for the accounts', () => {
     const rulesOf = (name: string) =>
       guardManifests([buckets, { ...buckets }], { ...accounts, entries: 'Always' }).find(
         ({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && metadata.name.endsWith(name),
       )?.spec.matchConstraints;
     const rule = { apiGroups: ['storage.example.com'], apiVersions: ['*'], resources: ['buckets', 'buckets/*'] };
     const rules = { apiGroups: ['finalizer-bridge.dev'], apiVersions: ['*'], resources: ['teardownrules'] };
+    const bindings = { apiGroups: ['rbac.authorization.k8s.io'], apiVersions: ['*'], resources: ['rolebindings'] };
     expect(rulesOf('words')).toEqual({ resourceRules: [{ ...rule, operations: ['CREATE', 'UPDATE'] }] });
     expect(rulesOf('entries')).toEqual({ resourceRules: [{ ...rule, operations: ['UPDATE'] }] });
     expect(rulesOf('limits')).toEqual({
       resourceRules: [
         { ...rule, operations: ['*'] },
         { ...rules, operations: ['*'] },
+        { ...bindings, operations: ['*'] },
       ],
     });
   });

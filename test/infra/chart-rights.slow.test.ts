@@ -98,6 +98,12 @@ describe('the policies of the chart', () => {
 });
 
 const reachSchema = z.object({ rules: z.array(z.object({ apiGroups: z.array(z.string()) })) });
+const binding = z.object({
+  kind: z.string(),
+  metadata: z.object({ name: z.string(), namespace: z.optional(z.string()) }),
+  roleRef: z.object({ kind: z.string(), name: z.string() }),
+  subjects: z.array(z.unknown()),
+});
 const roleSchema = z.object({ rules: z.array(z.looseObject({ verbs: z.array(z.string()) })) });
 
 /** What a set of manifests gives to an account, by role. */
@@ -137,11 +143,9 @@ describe('the rights of the chart', () => {
 
   it('are bound to the two accounts, and to nobody else', async () => {
     const manifests = await render({ rbac: { people: true } });
-    const binding = z.object({
-      roleRef: z.object({ kind: z.string(), name: z.string() }),
-      subjects: z.array(z.unknown()),
-    });
-    const bound = manifests.filter(({ kind }) => kind.endsWith('RoleBinding')).map((one) => z.parse(binding, one));
+    const bound = manifests
+      .filter(({ kind }) => kind.endsWith('RoleBinding'))
+      .map((one) => z.pick(binding, { roleRef: true, subjects: true }).parse(one));
     const ofBridge = { subjects: [{ kind: 'ServiceAccount', ...ACCOUNTS.bridge }] };
     const ofDrain = { subjects: [{ kind: 'ServiceAccount', ...ACCOUNTS.drain }] };
     const roles = (name: string) => ['ClusterRole', 'Role'].map((kind) => ({ kind, name }));
@@ -175,22 +179,51 @@ describe('the rights of the chart', () => {
       'namespaces with the names of numbers and the like',
       { namespaces: ['1234', 'true'], leavingNamespaces: ['null'] },
     ],
-  ])('are confined to %s by Roles, and reach no object by a ClusterRole', async (_, values) => {
+  ])('are confined to %s by RoleBindings, and reach no object in the whole cluster', async (_, values) => {
     const manifests = await render(values);
     const bridge = bridgeNeeds(KINDS, values);
     const drain = drainNeeds(KINDS, values);
     for (const [name, needs] of [[NAME, bridge] as const, [`${NAME}-drain`, drain] as const]) {
       expect(rulesOf(manifests, 'ClusterRole', name)).toEqual(wanted(needs, 'cluster'));
       expect(rulesOf(manifests, 'Role', name)).toEqual(wanted(needs, 'kube-system'));
-      const roles = manifests.filter(({ kind, metadata }) => kind === 'Role' && metadata.name === `${name}-objects`);
-      expect(roles.map(({ metadata }) => metadata.namespace)).toEqual(
-        ['namespaces', 'leavingNamespaces'].flatMap((key) => valueAt(values, [key]) ?? []),
-      );
-      for (const role of roles) expect(z.parse(roleSchema, role).rules).toEqual(wanted(needs, 'served'));
     }
-    const cluster = manifests.filter(({ kind }) => kind === 'ClusterRole');
+    const objects = `${NAME}-objects`;
+    expect(rulesOf(manifests, 'ClusterRole', objects)).toEqual(wanted(bridge, 'served'));
+    const given = new Map(wanted(bridge, 'served').map(({ verbs, ...on }) => [JSON.stringify(on), verbs]));
+    for (const { verbs, ...on } of wanted(drain, 'served')) {
+      expect(given.get(JSON.stringify(on))).toEqual(expect.arrayContaining([...verbs]));
+    }
+    const bindings = manifests.filter(({ kind }) => kind.endsWith('RoleBinding')).map((one) => z.parse(binding, one));
+    const ofObjects = bindings.filter(({ roleRef }) => roleRef.name === objects);
+    const subjects = [ACCOUNTS.bridge, ACCOUNTS.drain].map((account) => ({ kind: 'ServiceAccount', ...account }));
+    expect(ofObjects).toEqual(
+      ['namespaces', 'leavingNamespaces']
+        .flatMap((key) => valueAt(values, [key]) ?? [])
+        .map((namespace) => ({
+          kind: 'RoleBinding',
+          metadata: { name: 'finalizer-bridge', namespace },
+          ...{ roleRef: { kind: 'ClusterRole', name: objects }, subjects },
+        })),
+    );
+    const boundInAll = bindings.flatMap(({ kind, roleRef }) => (kind === 'ClusterRoleBinding' ? roleRef.name : []));
+    const cluster = manifests.filter(
+      ({ kind, metadata }) => kind === 'ClusterRole' && boundInAll.includes(metadata.name),
+    );
     const reached = cluster.flatMap((role) => z.parse(reachSchema, role).rules.flatMap(({ apiGroups }) => apiGroups));
-    expect(new Set(reached)).toEqual(new Set(['finalizer-bridge.dev', '', 'coordination.k8s.io']));
+    expect(new Set(reached)).toEqual(new Set(['finalizer-bridge.dev', '']));
+  });
+
+  it('bind no account of a drain where there is none, and the drain is told the namespaces', async () => {
+    const values = { namespaces: ['team-a'], leavingNamespaces: ['team-b'] };
+    const without = await render({ ...values, drain: { enabled: false } });
+    const ofObjects = without.filter(
+      ({ kind, metadata }) => kind === 'RoleBinding' && metadata.name === 'finalizer-bridge',
+    );
+    expect(ofObjects.map((one) => z.parse(binding, one).subjects)).toEqual(
+      Array(2).fill([{ kind: 'ServiceAccount', ...ACCOUNTS.bridge }]),
+    );
+    const job = (await render(values)).find(({ kind }) => kind === 'Job');
+    expect(JSON.stringify(job)).toContain('"--within=team-a","--within=team-b"');
   });
 
   it.each([

@@ -34,6 +34,19 @@ describe('a right', () => {
     const core = [...bridgeNeeds([]), ...drainNeeds([])].filter(({ apiGroups }) => apiGroups.includes(''));
     expect(new Set(core.flatMap(({ resources }) => resources))).toEqual(new Set(['namespaces']));
   });
+
+  it('where some namespaces are served reaches of roles and bindings the one there that gives these rights, by its name', () => {
+    const some = { namespaces: ['team-a'] };
+    const rights = [...bridgeNeeds([], some), ...drainNeeds([], some)];
+    const ofRoles = rights.filter(({ apiGroups }) => apiGroups.includes('rbac.authorization.k8s.io'));
+    for (const { why: _, ...right } of ofRoles) {
+      expect(right).toEqual({
+        ...{ where: 'served', apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'] },
+        ...{ resourceNames: ['finalizer-bridge'], verbs: ['get', 'patch'] },
+      });
+    }
+    expect(ofRoles.length).toBe(2);
+  });
 });
 
 describe.each(pages)('%s', (page) => {
@@ -41,7 +54,9 @@ describe.each(pages)('%s', (page) => {
 
   it('names values that the chart has', () => {
     const values: unknown = parse(read('infra/chart/values.yaml'));
-    const named = [...text.matchAll(/`((?:admission|rbac|drain)\.\w+)/g)].map(([, path = '']) => path);
+    const named = [...text.matchAll(/`((?:admission|rbac(?!\.authorization\.k8s\.io)|drain)\.\w+)/g)].map(
+      ([, path = '']) => path,
+    );
     expect(named.length).toBeGreaterThan(2);
     expect(named.filter((path) => valueAt(values, path.split('.')) === undefined)).toEqual([]);
   });

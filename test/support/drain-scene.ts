@@ -144,7 +144,7 @@ export class DrainScene {
     const running: { lines: string[]; end: DrainEnd | undefined } = { lines: [], end: undefined };
     const sight = new BridgeSight({ cluster: this.cluster, clock: this.clock, said });
     const say = (line: string) => void running.lines.push(line);
-    const fixed: DrainOptions = { names: [], release: 'none', timeout: 15 * 60_000, sight, say };
+    const fixed: DrainOptions = { names: [], namespaces: [], release: 'none', timeout: 15 * 60_000, sight, say };
     runDrain(this.world, { ...fixed, ...others }).then(
       (end) => {
         running.end = end;

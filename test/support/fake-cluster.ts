@@ -71,7 +71,7 @@ export class FakeCluster implements Cluster {
     return this.calls.filter((call) => call.verb === verb).length;
   }
 
-  peek(name: string, kind: KindRef = BUCKETS): KubeObject | undefined {
+  peek(name: string, kind: Watched = BUCKETS): KubeObject | undefined {
     return this.#objects.get(keyOf(kind, name));
   }
 
@@ -87,7 +87,7 @@ export class FakeCluster implements Cluster {
   }
 
   /** DELETE: marks an object with finalizers, removes one without. */
-  delete(name: string, meta: Partial<ObjectMeta> = {}, kind: KindRef = BUCKETS): void {
+  delete(name: string, meta: Partial<ObjectMeta> = {}, kind: Watched = BUCKETS): void {
     const deletionTimestamp = stamp(this.#now());
     const edit = ({ metadata, ...rest }: KubeObject) => ({
       ...rest,
@@ -97,14 +97,14 @@ export class FakeCluster implements Cluster {
   }
 
   /** Any write by somebody else. */
-  change(name: string, edit: (object: KubeObject) => KubeObject, kind: KindRef = BUCKETS): void {
+  change(name: string, edit: (object: KubeObject) => KubeObject, kind: Watched = BUCKETS): void {
     const object = this.peek(name, kind);
     if (object === undefined) throw new Error(`changing ${name}: it is not there`);
     this.#store(kind, edit(structuredClone(object)));
   }
 
   /** An annotation written by somebody else; undefined takes it off. */
-  annotate(name: string, key: string, value: string | undefined, kind: KindRef = BUCKETS): void {
+  annotate(name: string, key: string, value: string | undefined, kind: Watched = BUCKETS): void {
     const edit = ({ metadata, ...rest }: KubeObject) => {
       const { [key]: _, ...others } = metadata.annotations ?? {};
       const annotations = value === undefined ? others : { ...others, [key]: value };
@@ -221,13 +221,14 @@ export class FakeCluster implements Cluster {
   }
 
   #ofKind(kind: Watched): readonly ObjectMeta[] {
-    const prefix = keyOf(kind, '');
+    const prefix = `${typeOf(kind)}/`;
     const all = [...this.#objects].filter(([key]) => key.startsWith(prefix));
     return all.map(([, { metadata }]) => metadata).filter((meta) => isWithin(kind, meta));
   }
 
   #store(kind: KindRef, object: KubeObject): KubeObject {
-    const key = keyOf(kind, object.metadata.name);
+    const { name, namespace } = object.metadata;
+    const key = keyOf({ ...kind, namespace }, name);
     const before = this.#objects.get(key);
     // A write that changes nothing is none.
     if (before !== undefined && isDeepStrictEqual(before, object)) return structuredClone(before);

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { KindRef, KubeObject, ObjectMeta, PatchOperation, Watched, WatchFrame } from '../../bridge/ports.ts';
+import { RIGHTS_BINDING } from '../../bridge/rights-binding.ts';
 
 /** What watches read: a write, by the version that it made. */
 export interface Happening {
@@ -34,8 +35,12 @@ export function isRules(kind: KindRef): boolean {
   return typeOf(kind) === RULES;
 }
 
-export function keyOf(kind: KindRef, name: string): string {
-  return `${typeOf(kind)}/${name}`;
+/** What has the same name in each namespace; all other names are unique within a kind. */
+const PER_NAMESPACE = `${RIGHTS_BINDING.group}/${RIGHTS_BINDING.resource}`;
+
+export function keyOf(kind: Watched, name: string): string {
+  const within = typeOf(kind) === PER_NAMESPACE ? `${kind.namespace}/` : '';
+  return `${typeOf(kind)}/${within}${name}`;
 }
 
 export function kindWord({ resource }: KindRef): string {

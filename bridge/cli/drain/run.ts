@@ -24,6 +24,8 @@ export const WITHOUT_RULE_MAX = 100;
 export interface DrainOptions {
   /** Names of rules; all of them, and every entry of ours, when empty. */
   readonly names: readonly string[];
+  /** To be looked into beside those that rules name, where not all may be listed. */
+  readonly namespaces: readonly string[];
   readonly release: Release;
   /** ms. */
   readonly timeout: number;
@@ -41,10 +43,10 @@ export interface Survey {
 type Pending = Exclude<Step, { state: 'done' }>;
 
 /** Looks at everything once, and changes nothing. Throws ApiError. */
-export async function survey(world: DrainWorld, { names, sight }: DrainOptions): Promise<Survey> {
+export async function survey(world: DrainWorld, { names, namespaces, sight }: DrainOptions): Promise<Survey> {
   const rules = await readRules(world);
   sight.saw([...rules.values()].map(({ object }) => object));
-  const { carriers, unseen } = await sweep(world, rules);
+  const { carriers, unseen } = await sweep(world, rules, namespaces);
   const isWanted = ([name]: readonly [string, unknown]) => names.length === 0 || names.includes(name);
   return {
     rules: new Map([...rules].filter(isWanted)),
@@ -94,7 +96,7 @@ class Drain {
   async #around(): Promise<DrainEnd> {
     for (;;) {
       const rules = await readRules(this.#world);
-      const { carriers, unseen, discovery } = await sweep(this.#world, rules);
+      const { carriers, unseen, discovery } = await sweep(this.#world, rules, this.#options.namespaces);
       const found = this.#firstOf(rules, carriers);
       for (const name of found) this.#drainOf(name).saw(carriers.get(name) ?? []);
       if (found.length === 0) return { left: [], unseen };

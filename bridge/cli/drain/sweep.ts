@@ -1,7 +1,7 @@
 /*
  * Looks through kinds for objects that carry an entry of ours: metadata only, page by page, a few kinds at once. A sweep
  * goes over every kind that can be listed and patched, since a rule may be gone and its objects anywhere (K26, K33); a count goes over
- * the kinds of one rule. Where a kind may not be listed as a whole, it is looked through in the namespaces that rules name.
+ * the kinds of one rule. Where a kind may not be listed as a whole, it is looked through in the namespaces that rules name, and in those that are told.
  */
 import { rulesHolding } from '../../finalizer.ts';
 import { kindKey, kindName } from '../../kind-key.ts';
@@ -43,10 +43,12 @@ export interface Swept {
 export async function sweep(
   world: DrainWorld,
   rules: ReadonlyMap<string, Pick<RuleSight, 'object'>>,
+  namespaces: readonly string[] = [],
 ): Promise<Swept & { readonly discovery: Discovery }> {
   const discovery = await world.discover();
   const kinds = discovery.kinds.filter((kind) => kind.holdable && !isRefusedKind(kind));
   const named = new Set([...rules.values()].flatMap(({ object }) => knownNamespaces(object)));
+  for (const namespace of namespaces) named.add(namespace);
   named.delete(ANYWHERE);
   const swept = await lookThrough(world, { kinds, else: { namespaces: [...named], isAll: false } });
   const groups = discovery.unreachable.map((what) => ({ what, why: 'its API server does not answer' }));

@@ -1,0 +1,190 @@
+/*
+ * Keeps the rights of the bridge in each namespace for as long as a rule may have entries there, where it serves some namespaces
+ * only. When a namespace is deleted Kubernetes deletes what is in it in any order, the RoleBinding of the bridge too: without it
+ * no deletion there would ever end (P4, P9). So the binding carries a finalizer of ours from before the first entry until no rule
+ * names the namespace in its status any more. Kept by rule-keeper.ts; asked by rule-places.ts and withdrawal.ts.
+ */
+import { addEntry, hasEntry, removeEntry } from './finalizer.ts';
+import { explain, type Log } from './log.ts';
+import { stateOfNamespace } from './namespace-existence.ts';
+import { ApiError, type Clock, type Cluster, type Lease, type ObjectMeta } from './ports.ts';
+import { bindingIn, RIGHTS_FINALIZER } from './rights-binding.ts';
+import { lookedInto, type Served } from './served.ts';
+
+/** How often each binding is looked at: a namespace that is being deleted is noticed by its binding. */
+const LOOK_EVERY_MS = 60_000;
+
+/** What keeping needs. */
+export interface KeptRightsOptions {
+  readonly cluster: Pick<Cluster, 'get' | 'patch'>;
+  readonly clock: Clock;
+  readonly lease: Lease;
+  readonly served: Served;
+  readonly log: Log;
+  /** Whether every rule there is was seen. */
+  isComplete(): boolean;
+}
+
+/** A binding, as it was seen last. */
+interface Sight {
+  /** Monotonic ms. */
+  readonly at: number;
+  /** undefined: it is not there, or may not be read. */
+  readonly meta: ObjectMeta | undefined;
+  /** The namespace itself is being deleted. */
+  readonly isEnding: boolean;
+}
+
+/** The rights in all namespaces that are looked into; nothing where the whole cluster is served. */
+export class KeptRights {
+  readonly #options: KeptRightsOptions;
+  readonly #namespaces: readonly string[];
+  /** By rule, the namespaces that its status names. */
+  readonly #named = new Map<string, readonly string[]>();
+  readonly #sights = new Map<string, Sight>();
+  /** One thing at a time: what one rule needs another must not take away meanwhile. */
+  #last: Promise<unknown> = Promise.resolve();
+  #cancel = () => {};
+
+  constructor(options: KeptRightsOptions) {
+    this.#options = options;
+    this.#namespaces = lookedInto(options.served) ?? [];
+    if (this.#namespaces.length > 0) this.#again();
+  }
+
+  /** Namespaces that are being deleted while the rights in them are kept, or were until nothing was left. */
+  get ending(): readonly string[] {
+    return this.#namespaces.filter((namespace) => this.#sights.get(namespace)?.isEnding === true);
+  }
+
+  /** Namespaces that stay, but in which somebody has deleted the binding: it goes when nothing needs it any more. */
+  get going(): readonly string[] {
+    const isGoing = (sight: Sight | undefined) => sight?.meta?.deletionTimestamp !== undefined && !sight.isEnding;
+    return this.#namespaces.filter((namespace) => isGoing(this.#sights.get(namespace)));
+  }
+
+  /** A rule's status names these. */
+  saw(rule: string, namespaces: readonly string[]): void {
+    this.#named.set(rule, namespaces);
+  }
+
+  /** The rule is gone. */
+  forget(rule: string): void {
+    this.#named.delete(rule);
+  }
+
+  /** Before a rule has entries in these namespaces. A binding that cannot be kept holds up nothing: it is tried again. */
+  async keep(rule: string, namespaces: readonly string[]): Promise<void> {
+    this.saw(rule, namespaces);
+    const unkept = this.#namespaces.filter((namespace) => namespaces.includes(namespace) && this.#mayLack(namespace));
+    for (const namespace of unkept) await this.#inTurn(() => this.#see(namespace));
+  }
+
+  /**
+   * Before a rule's status names these no more: what only this rule needed is given up first, so that a binding which is kept is
+   * always one that some rule answers for. Throws what another try may mend.
+   */
+  async leave(rule: string, namespaces: readonly string[]): Promise<void> {
+    const left = this.#namespaces.filter((namespace) => namespaces.includes(namespace));
+    if (left.length === 0) return;
+    await this.#inTurn(async () => {
+      if (!this.#options.isComplete()) throw new Error(`leaving ${left.join(', ')}: not all rules are known yet`);
+      const rest = (this.#named.get(rule) ?? []).filter((namespace) => !left.includes(namespace));
+      this.#named.set(rule, rest);
+      for (const namespace of left) if (!this.#isNamed(namespace)) await this.#giveUp(namespace);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#cancel();
+    await this.#last;
+  }
+
+  #again(): void {
+    this.#cancel = this.#options.clock.after(LOOK_EVERY_MS, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    for (const namespace of this.#namespaces) await this.#inTurn(() => this.#see(namespace));
+    this.#again();
+  }
+
+  /** Level, not edge: the binding as it is, against what the rules name. Never throws. */
+  async #see(namespace: string): Promise<void> {
+    const { lease, log, isComplete } = this.#options;
+    if (!lease.holds()) return;
+    try {
+      const { meta } = await this.#read(namespace);
+      if (meta === undefined) return;
+      if (this.#isNamed(namespace)) await this.#patch(namespace, addEntry(meta, RIGHTS_FINALIZER));
+      else if (isComplete()) await this.#giveUp(namespace);
+    } catch (error) {
+      log.warn({ namespace, err: explain(error) }, 'keeping the rights in a namespace: trying again');
+    }
+  }
+
+  async #giveUp(namespace: string): Promise<void> {
+    const { meta } = await this.#read(namespace);
+    if (meta === undefined) return;
+    if ((await this.#patch(namespace, removeEntry(meta, RIGHTS_FINALIZER))) === 'conflict') {
+      throw new Error(`giving up the rights in namespace ${namespace}: they have changed`);
+    }
+  }
+
+  async #read(namespace: string): Promise<Sight> {
+    const { cluster, clock } = this.#options;
+    const wasEnding = this.#sights.get(namespace)?.isEnding === true;
+    const meta = await this.#binding(namespace);
+    // Rights that were given up go at once, the namespace only after them.
+    const mayEnd = meta === undefined ? wasEnding : meta.deletionTimestamp !== undefined;
+    const isEnding = mayEnd && (await stateOfNamespace(cluster, namespace)) === 'ending';
+    const sight = { at: clock.monotonic(), meta, isEnding };
+    this.#sights.set(namespace, sight);
+    return sight;
+  }
+
+  async #binding(namespace: string): Promise<ObjectMeta | undefined> {
+    try {
+      return (await this.#options.cluster.get(bindingIn(namespace)))?.metadata;
+    } catch (error) {
+      // Whoever gives the rights by other names has none of this.
+      if (error instanceof ApiError && error.status === 403) return undefined;
+      throw error;
+    }
+  }
+
+  async #patch(namespace: string, operations: ReturnType<typeof addEntry>): Promise<'conflict' | 'settled'> {
+    const { cluster, log } = this.#options;
+    if (operations === undefined) return 'settled';
+    try {
+      const outcome = await cluster.patch(bindingIn(namespace), operations);
+      const sight = this.#sights.get(namespace);
+      if (sight !== undefined && outcome.kind === 'patched')
+        this.#sights.set(namespace, { ...sight, meta: outcome.meta });
+      return outcome.kind === 'conflict' ? 'conflict' : 'settled';
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 403)) throw error;
+      log.warn({ namespace, err: explain(error) }, 'keeping the rights in a namespace: not permitted');
+      return 'settled';
+    }
+  }
+
+  /** Whether a look may show that the binding is not kept; what was seen a moment ago and cannot be mended is not asked for again. */
+  #mayLack(namespace: string): boolean {
+    const sight = this.#sights.get(namespace);
+    if (sight === undefined) return true;
+    const isLive = sight.meta !== undefined && sight.meta.deletionTimestamp === undefined;
+    if (isLive) return !hasEntry(sight.meta, RIGHTS_FINALIZER);
+    return this.#options.clock.monotonic() - sight.at >= LOOK_EVERY_MS;
+  }
+
+  #isNamed(namespace: string): boolean {
+    return [...this.#named.values()].some((namespaces) => namespaces.includes(namespace));
+  }
+
+  async #inTurn(act: () => Promise<void>): Promise<void> {
+    const turn = this.#last.then(act);
+    this.#last = turn.catch(() => undefined);
+    await turn;
+  }
+}

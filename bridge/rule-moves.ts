@@ -1,0 +1,60 @@
+/*
+ * Which rules are to be looked at again because what their status tells has moved: nobody else says that a deletion began, or a
+ * watch ended, or a namespace is being deleted (P7). Asked by rule-keeper.ts every few seconds; nothing is asked of the cluster.
+ */
+import type { Births } from './births.ts';
+import type { KeptRights } from './kept-rights.ts';
+import type { Pending } from './pending.ts';
+import type { RuleBook } from './rule-book.ts';
+import type { Serving } from './serving.ts';
+
+/** What is looked at. */
+export interface RuleMovesOptions {
+  readonly births: Births;
+  readonly serving: Serving;
+  readonly book: RuleBook;
+  readonly rights: Pick<KeptRights, 'ending' | 'going'>;
+  /** Whether a rule's kind is being watched and was listed. */
+  isWatching(rule: string): boolean;
+  pendings(): readonly Pending[];
+}
+
+/** How rules stood when they were looked at last. */
+export class RuleMoves {
+  readonly #options: RuleMovesOptions;
+  readonly #stood = new Map<string, string>();
+
+  constructor(options: RuleMovesOptions) {
+    this.#options = options;
+  }
+
+  /** A rule is being looked at now. */
+  looked(name: string): void {
+    this.#stood.set(name, this.#stateOf(name, this.#counts()));
+  }
+
+  forget(name: string): void {
+    this.#stood.delete(name);
+  }
+
+  /** Those of these rules of which something has moved, or may move soon. */
+  among(names: Iterable<string>): readonly string[] {
+    const counts = this.#counts();
+    return [...names].filter((name) => counts.has(name) || this.#stood.get(name) !== this.#stateOf(name, counts));
+  }
+
+  #counts(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { rule } of this.#options.pendings()) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+    return counts;
+  }
+
+  #stateOf(name: string, counts: ReadonlyMap<string, number>): string {
+    const { isWatching, births, serving, book, rights } = this.#options;
+    const kind = book.named(name)?.match;
+    // A break of the kind's service may be over before anybody looks.
+    const keepsLabel = kind !== undefined && serving.label(kind, true).isWanted;
+    const places = `${rights.ending.join(',')} ${rights.going.join(',')}`;
+    return `${isWatching(name)} ${counts.get(name) ?? 0} ${births.sightOf(name)} ${keepsLabel} ${places}`;
+  }
+}

@@ -1,0 +1,54 @@
+/*
+ * Sees to the namespaces that a rule's entries may be in, at each look at the rule: its status names them, and the rights there
+ * are kept, before anything gets an entry; what is being left, or is being deleted, or is not there any more is named until it
+ * was found empty. Called by rule-enforcing.ts, and by withdrawal.ts for the namespaces that are going.
+ */
+import type { KeptRights } from './kept-rights.ts';
+import type { Leavings, Left } from './leavings.ts';
+import type { Cluster, KubeObject } from './ports.ts';
+import type { Rule } from './rule.ts';
+import type { Judgement } from './rule-judge.ts';
+import { knownNamespaces, noteNamespaces, stillLeaving } from './rule-namespaces.ts';
+import type { Served } from './served.ts';
+
+/** What seeing to them needs. */
+export interface PlacesOptions {
+  readonly cluster: Pick<Cluster, 'patch'>;
+  readonly leavings: Leavings;
+  readonly rights: KeptRights;
+  readonly served: Served;
+}
+
+/** The rule after it. */
+export interface Places {
+  readonly object: KubeObject;
+  /** What is left in the namespaces that are being left, or are going. */
+  readonly left: Left;
+}
+
+/** The namespaces that are going, or are gone: nothing new can be made there. */
+export function goingFrom({ rights }: Pick<PlacesOptions, 'rights'>, { absent, ending }: Judgement): readonly string[] {
+  return [...new Set([...absent, ...ending, ...rights.ending])];
+}
+
+/** Looks, where that is due, and notes it. Throws for what another try may mend. */
+export async function seeToPlaces(
+  options: PlacesOptions,
+  object: KubeObject,
+  { rule, judgement }: { readonly rule: Pick<Rule, 'name' | 'uid' | 'match'>; readonly judgement: Judgement },
+): Promise<Places> {
+  const { cluster, leavings, rights, served } = options;
+  const going = goingFrom(options, judgement);
+  const looked = [...stillLeaving(object, served), ...goingNamed(object, going)];
+  const left = await leavings.look(rule, [...new Set(looked)], going);
+  const { emptied } = left;
+  await rights.leave(rule.name, emptied);
+  const noted = await noteNamespaces(cluster, object, { served, emptied, going });
+  await rights.keep(rule.name, knownNamespaces(noted));
+  return { object: noted, left };
+}
+
+/** Those of the namespaces that are going which the rule's status names. */
+export function goingNamed(object: KubeObject, going: readonly string[]): readonly string[] {
+  return knownNamespaces(object).filter((namespace) => going.includes(namespace));
+}
