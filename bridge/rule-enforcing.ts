@@ -12,9 +12,10 @@ import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { lastAcceptedOf, putInForce } from './rule-force.ts';
 import { isPermitted, type Judgement, mayHold } from './rule-judge.ts';
-import { leftBehind } from './rule-namespaces.ts';
+import { leftBehind, noteNamespaces } from './rule-namespaces.ts';
 import { goingFrom, type Places, type PlacesOptions, seeToPlaces } from './rule-places.ts';
 import { STATUS_EVERY_MS, type StatusOptions, type Written, writeStatus } from './rule-status.ts';
+import type { Served } from './served.ts';
 import type { LabelWord, Serving } from './serving.ts';
 import { type Condition, markRule, matchOf, rulePath, statusOf } from './teardown-rules.ts';
 
@@ -25,6 +26,8 @@ const OPENING_MS = 1_000;
 /** A ready rule is judged again this often: a right may have been taken. */
 export const RECHECK_MS = 5 * 60_000;
 
+/** A rule that is not in force: its status says that, before anything else says that a bridge has begun with it. */
+const NOWHERE: Served = { namespaces: [], leaving: [] };
 const OFF: LabelWord = { isWanted: false, dueIn: undefined };
 
 /** What enforcing needs. */
@@ -48,7 +51,7 @@ export interface EnforcingOptions extends StatusOptions, Pick<PlacesOptions, 'le
 export async function enforce(options: EnforcingOptions, seen: KubeObject, judgement: Judgement): Promise<number> {
   const { book, clock, lease, serving, served } = options;
   const { name } = seen.metadata;
-  const { object, left } = lease.holds() ? await placesOf(options, seen, judgement) : { object: seen };
+  const { object, left } = lease.holds() ? await takeOn(options, seen, judgement) : { object: seen };
   putInForce(book, object, judgement);
   if (judgement.fault?.reason === 'UnknownResource') serving.down(matchOf(object));
   const isInForce = judgement.rule !== undefined && mayHold(judgement);
@@ -75,11 +78,24 @@ async function placesOf(
   object: KubeObject,
   judgement: Judgement,
 ): Promise<Pick<Places, 'object'> & Partial<Places>> {
-  const { book } = options;
+  const { book, served } = options;
   // The generation that was accepted last goes on putting entries on.
   const rule = judgement.rule ?? book.named(object.metadata.name) ?? lastAcceptedOf(object);
-  if (rule === undefined || judgement.isBeyond) return { object };
-  return await seeToPlaces(options, object, { rule, judgement });
+  if (rule !== undefined && !judgement.isBeyond) return await seeToPlaces(options, object, { rule, judgement });
+  if (served.namespaces === undefined) return { object };
+  return { object: await noteNamespaces(options.cluster, object, { served: NOWHERE, emptied: [] }) };
+}
+
+/** Before anything gets the rule's entry the rule holds itself: deleted a moment later it is withdrawn all the same (P9). */
+async function takeOn(options: EnforcingOptions, seen: KubeObject, judgement: Judgement): ReturnType<typeof placesOf> {
+  const { object, ...places } = await placesOf(options, seen, judgement);
+  const { name, labels } = object.metadata;
+  const operations = markRule(object.metadata, labels?.[INJECTS_LABEL]);
+  if (operations === undefined) return { object, ...places };
+  const outcome = await options.cluster.patch(rulePath(name), operations);
+  if (outcome.kind === 'conflict') throw new Error(`marking rule ${name}: it has changed`);
+  if (outcome.kind === 'missing') return { object, ...places };
+  return { object: { ...object, metadata: { ...object.metadata, ...outcome.meta } }, ...places };
 }
 
 /** A rule's label after a look at it. */

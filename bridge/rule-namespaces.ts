@@ -3,10 +3,10 @@
  * nothing else would tell that objects outside of the present ones still carry an entry, since nobody looks there any more.
  * Written before any entry is put on, by rule-places.ts; read by rule-status.ts and withdrawal.ts.
  */
-import { guards } from './finalizer.ts';
+import { guards, hasEntry } from './finalizer.ts';
 import type { Cluster, KubeObject } from './ports.ts';
 import { lookedInto, type Served } from './served.ts';
-import { rulePath, statusOf } from './teardown-rules.ts';
+import { rulePath, statusOf, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
 
 /** In the list of a rule that was in force while the bridge served the whole cluster. */
 export const ANYWHERE = '*';
@@ -40,9 +40,16 @@ export function stillLeaving(object: KubeObject, { leaving }: Served): readonly 
 
 /** Those that the status names. */
 export function knownNamespaces(object: KubeObject): readonly string[] {
-  const { namespaces, observedGeneration } = statusOf(object);
-  // A status without the list is of a bridge that served all.
-  return namespaces ?? (observedGeneration === undefined ? [] : [ANYWHERE]);
+  const { namespaces } = statusOf(object);
+  if (namespaces !== undefined) return namespaces;
+  // Whoever serves some namespaces writes the list before it takes a rule on: this rule was taken on by a bridge that served all.
+  return isTakenOn(object) ? [ANYWHERE] : [];
+}
+
+/** A bridge has begun with a rule: nothing gets its entry before, and a status may not have been written yet. */
+function isTakenOn(object: KubeObject): boolean {
+  const { observedGeneration } = statusOf(object);
+  return observedGeneration !== undefined || hasEntry(object.metadata, WITHDRAWAL_FINALIZER);
 }
 
 /** The same where the entry can be nowhere else; undefined where that is not known. */

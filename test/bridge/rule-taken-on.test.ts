@@ -1,0 +1,83 @@
+/*
+ * What a rule says before its status was ever written: that a bridge has begun with it is to be seen on the rule itself before
+ * anything gets its entry (P5, P9), so that a bridge which serves some namespaces only does not take it for new.
+ */
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../bridge/ports.ts';
+import type { Served } from '../../bridge/served.ts';
+import { TEARDOWN_RULES, WITHDRAWAL_FINALIZER } from '../../bridge/teardown-rules.ts';
+import { ENTRY, HANDLER, RULE } from '../support/bridge-builders.ts';
+import { RuleScene } from '../support/rule-scene.ts';
+
+const ONE: Served = { namespaces: ['team-a'], leaving: [] };
+
+/** A bridge that serves the whole cluster and can write no status, with an object; it has ended. */
+async function withoutStatus(): Promise<RuleScene> {
+  const scene = await RuleScene.start();
+  scene.cluster.before = ({ subresource }) => {
+    if (subresource === 'status') throw new ApiError('writing a status', 503);
+  };
+  await scene.apply();
+  await scene.create('maps', { namespace: 'team-b' });
+  expect(scene.finalizers('maps')).toEqual([ENTRY]);
+  expect(scene.rule()?.status).toBeUndefined();
+  await scene.stop();
+  scene.cluster.before = () => {};
+  return scene;
+}
+
+describe('a rule that a bridge has begun with, and whose status was never written', () => {
+  it('may have been in force anywhere: the next bridge, for some namespaces, is not ready with it (P5)', async () => {
+    const scene = await RuleScene.start({ world: await withoutStatus(), served: ONE });
+    await scene.clock.advance(20_000);
+    expect(scene.status().namespaces).toEqual(['*', 'team-a']);
+    expect(scene.said('Ready')).toBe('False NamespacesLeft');
+    await scene.create('cats', { namespace: 'team-a' });
+    expect(scene.finalizers('cats')).toEqual([ENTRY]);
+  });
+
+  it('is not let go by it: objects elsewhere would hang for good (P9, K33)', async () => {
+    const world = await withoutStatus();
+    world.cluster.delete(RULE, {}, TEARDOWN_RULES);
+    const scene = await RuleScene.start({ world, served: ONE });
+    await scene.clock.advance(300_000);
+    expect(scene.said('WithdrawalBlocked')).toBe('True NamespacesLeft');
+    expect(scene.finalizers('maps')).toEqual([ENTRY]);
+  });
+
+  it('is all the same to one that serves the whole cluster', async () => {
+    const scene = await RuleScene.start({ world: await withoutStatus() });
+    await scene.clock.advance(20_000);
+    expect(scene.said('Ready')).toBe('True Ready');
+    expect(scene.status().namespaces).toBeUndefined();
+  });
+});
+
+describe('a rule that is new', () => {
+  it.each([
+    ['the whole cluster is', undefined],
+    ['some namespaces are', ONE],
+  ])('holds itself before anything gets its entry, where %s served', async (_, served) => {
+    const scene = await RuleScene.start(served === undefined ? {} : { served });
+    scene.cluster.create({ name: 'logs', namespace: 'team-a' });
+    await scene.apply();
+    expect(scene.finalizers('logs')).toEqual([ENTRY]);
+    const patches = scene.cluster.calls.filter(
+      ({ verb, subresource }) => verb === 'patch' && subresource === undefined,
+    );
+    expect(patches.map(({ name }) => name).slice(0, 2)).toEqual([RULE, 'logs']);
+    expect(JSON.stringify(patches[0]?.operations)).toContain(WITHDRAWAL_FINALIZER);
+  });
+
+  it('was nowhere, also when it is not accepted at first', async () => {
+    const scene = await RuleScene.start({ served: ONE, prepare: (begun) => void begun.handlers.clear() });
+    await scene.apply();
+    expect(scene.said('Ready')).toBe('False NoQueue');
+    expect(scene.rule()?.metadata.finalizers).toEqual([WITHDRAWAL_FINALIZER]);
+    expect(scene.status().namespaces).toEqual([]);
+    scene.handlers.add(HANDLER);
+    await scene.clock.advance(20_000);
+    expect(scene.status().namespaces).toEqual(['team-a']);
+    expect(scene.said('Ready')).toBe('True Ready');
+  });
+});
