@@ -4,6 +4,7 @@
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 import { createHmac, hash } from 'node:crypto';
+import { regionOf } from './sqs-region.ts';
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 const SERVICE = 'sqs';
@@ -86,16 +87,6 @@ export function signersFor(region: string, isElsewhere: boolean): (queueUrl: str
     signers.set(own, signer);
     return signer;
   };
-}
-
-/** As AWS writes the address of a queue, over private endpoints, for FIPS and IPv6, and as it was once. */
-const REGION_IN_HOST =
-  /^(?:vpce-[a-z0-9-]+\.)?(?:sqs(?:-fips)?\.([a-z0-9-]+)(?:\.vpce)?\.(?:amazonaws\.com(?:\.cn)?|api\.(?:aws|amazonwebservices\.com\.cn))|([a-z0-9-]+)\.queue\.amazonaws\.com(?:\.cn)?)$/;
-
-/** The region that the URL of a queue names; undefined for one that is not of AWS. */
-export function regionOf(queueUrl: string): string | undefined {
-  const [, region, older] = REGION_IN_HOST.exec(new URL(queueUrl).hostname) ?? [];
-  return region ?? older;
 }
 
 /** The headers that say what is asked. */

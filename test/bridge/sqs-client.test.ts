@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSqsClient, SqsError } from '../../bridge/sqs-client.ts';
-import { regionOf, Signer, type SigningCredentials } from '../../bridge/sqs-signature.ts';
+import { Signer, type SigningCredentials } from '../../bridge/sqs-signature.ts';
 import { eventually } from '../support/eventually.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { json, type ScriptedAws, startScriptedAws } from '../support/scripted-aws.ts';
@@ -122,20 +122,6 @@ describe('a call', () => {
 });
 
 describe('the region', () => {
-  it.each([
-    ['https://sqs.eu-west-1.amazonaws.com/111122223333/a', 'eu-west-1'],
-    ['https://sqs-fips.us-gov-west-1.amazonaws.com/111122223333/a', 'us-gov-west-1'],
-    ['https://sqs.cn-north-1.amazonaws.com.cn/111122223333/a', 'cn-north-1'],
-    ['https://sqs.eu-west-1.api.aws/111122223333/a', 'eu-west-1'],
-    ['https://vpce-0a1b-x2.sqs.us-east-2.vpce.amazonaws.com/111122223333/a', 'us-east-2'],
-    ['https://ap-south-1.queue.amazonaws.com/111122223333/a', 'ap-south-1'],
-    ['https://queues.example.com/111122223333/sqs.eu-west-1.amazonaws.com', undefined],
-    ['https://sqs.eu-west-1.amazonaws.com.example.com/1/a', undefined],
-    ['http://127.0.0.1:4566/1/a', undefined],
-  ])('of %s is %s', (queueUrl, region) => {
-    expect(regionOf(queueUrl)).toBe(region);
-  });
-
   it('for which a call is signed is that of the queue where its URL names one, unless there is an endpoint', async () => {
     const sign = vi.spyOn(Signer.prototype, 'sign');
     // Signed, and not sent any more.
