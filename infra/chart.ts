@@ -5,4 +5,4 @@
 import { chartFiles } from './chart-files.ts';
 import { keepGenerated } from './generated.ts';
 
-keepGenerated(chartFiles(), 'npm run chart');
+await keepGenerated(chartFiles(), 'npm run chart');

@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runCommand } from './command.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -14,20 +15,32 @@ export interface GeneratedFile {
   readonly text: string;
 }
 
-/** Writes what has changed, or says what has; reads `--check` from the command line. `command` is what makes the files. */
-export function keepGenerated(files: readonly GeneratedFile[], command: string): void {
-  const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+/** Writes what has changed, or with `--check` on the command line says what has. `command` is what makes the files. */
+export async function keepGenerated(files: readonly GeneratedFile[], command: string): Promise<void> {
+  await runCommand({
+    usage: `usage: ${command} [-- --check]\n  --check   writes nothing, and fails where a file is not what its sources give`,
+    read: (args) => parseArgs({ args: [...args], options: { check: { type: 'boolean', default: false } } }),
+    run: async ({ values }) => keep(files, { command, isOnlyChecked: values.check }),
+  });
+}
+
+function keep(
+  files: readonly GeneratedFile[],
+  { command, isOnlyChecked }: { readonly command: string; readonly isOnlyChecked: boolean },
+): number {
+  let exit = 0;
   for (const { path, text } of files) {
     const file = join(root, path);
     const current = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
     if (current === text) continue;
-    if (values.check) {
+    if (isOnlyChecked) {
       console.error(`${path} is not what its sources give: run ${command} and commit it`);
-      process.exitCode = 1;
+      exit = 1;
       continue;
     }
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
     console.log(`wrote ${path}`);
   }
+  return exit;
 }

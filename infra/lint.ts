@@ -3,8 +3,17 @@
  * `npm run check` (check.ts) does the same check among others.
  */
 import { parseArgs } from 'node:util';
-import { runEntry, runTool } from './tool.ts';
+import { runCommand } from './command.ts';
+import { runTool } from './tool.ts';
 
-const { values, positionals } = parseArgs({ options: { write: { type: 'boolean' } }, allowPositionals: true });
-const mode = values.write === true ? '--write' : '--error-on-warnings';
-await runEntry(() => runTool('biome', ['check', mode, ...(positionals.length > 0 ? positionals : ['.'])]));
+const USAGE = `usage: npm run lint [-- PATHS]      format and lint of the whole tree, or of these paths
+       npm run format [-- PATHS]    the same, mended where a tool can do it (--write)`;
+
+await runCommand({
+  usage: USAGE,
+  read: (args) => parseArgs({ args: [...args], options: { write: { type: 'boolean' } }, allowPositionals: true }),
+  run: ({ values, positionals }) => {
+    const mode = values.write === true ? '--write' : '--error-on-warnings';
+    return runTool('biome', ['check', mode, ...(positionals.length > 0 ? positionals : ['.'])]);
+  },
+});

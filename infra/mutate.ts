@@ -5,20 +5,25 @@
  */
 import { parseArgs } from 'node:util';
 import { MUTATED, type Mutated } from '../test/mutation/modules.ts';
+import { runCommand } from './command.ts';
 import { changedModules, mutate } from './mutation.ts';
 import { linesOf } from './mutation-report.ts';
-import { runEntry } from './tool.ts';
 
-function wanted(): readonly Mutated[] {
-  const { values, positionals } = parseArgs({ options: { changed: { type: 'boolean' } }, allowPositionals: true });
+const USAGE = `usage: npm run mutate [-- OPTIONS] [FILES]
+  --changed   only the modules that the last commit or the working tree has changed
+  FILES       only these, as test/mutation/modules.ts names them`;
+
+/** @throws TypeError, RangeError for what is no option, and no module */
+function wanted(args: readonly string[]): readonly Mutated[] {
+  const options = { changed: { type: 'boolean' } } as const;
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const unknown = positionals.filter((path) => !MUTATED.some(({ file }) => file === path));
-  if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: not in test/mutation/modules.ts`);
+  if (unknown.length > 0) throw new RangeError(`${unknown.join(', ')}: not in test/mutation/modules.ts`);
   if (values.changed === true) return changedModules();
   return positionals.length > 0 ? MUTATED.filter(({ file }) => positionals.includes(file)) : MUTATED;
 }
 
-await runEntry(async () => {
-  const modules = wanted();
+async function main(modules: readonly Mutated[]): Promise<number> {
   if (modules.length === 0) {
     console.log('no module of test/mutation/modules.ts has changed');
     return 0;
@@ -26,4 +31,6 @@ await runEntry(async () => {
   const scores = await mutate(modules);
   for (const line of linesOf(scores)) console.log(line);
   return scores.every(({ isEnough }) => isEnough) ? 0 : 1;
-});
+}
+
+await runCommand({ usage: USAGE, read: wanted, run: main });

@@ -6,4 +6,4 @@ import { keepGenerated } from './generated.ts';
 import { handlersPage } from './handlers-page.ts';
 import { messageSchemas } from './message-schemas.ts';
 
-keepGenerated([...messageSchemas(), handlersPage()], 'npm run schemas');
+await keepGenerated([...messageSchemas(), handlersPage()], 'npm run schemas');

@@ -5,4 +5,4 @@
 import { keepGenerated } from '../generated.ts';
 import { ruleFiles } from './files.ts';
 
-keepGenerated(ruleFiles(), 'npm run crd');
+await keepGenerated(ruleFiles(), 'npm run crd');

@@ -7,8 +7,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runCommand } from '../../infra/command.ts';
 import { startVersitygw, type Versitygw } from '../../infra/local/versitygw.ts';
-import { runEntry } from '../../infra/tool.ts';
 import { ACCOUNT, REGION } from '../functions/fixtures.ts';
 import { OWNED } from '../functions/runs.ts';
 import { clientOf, makeLargeBucket } from '../support/large-bucket.ts';
@@ -98,15 +98,10 @@ function read(args: readonly string[]): BucketOptions & { readonly json: boolean
   return { versions, rounds: countOf('rounds', values.rounds), kinds, contenders, json: values.json };
 }
 
-async function main(args: readonly string[]): Promise<number> {
-  if (args.includes('--help')) {
-    console.log(USAGE);
-    return 0;
-  }
-  const options = read(args);
+async function main(options: ReturnType<typeof read>): Promise<number> {
   const report = bucketReportOf(await measure(options));
   process.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : bucketTextOf(report));
   return 0;
 }
 
-await runEntry(() => main(process.argv.slice(2)));
+await runCommand({ usage: USAGE, read, run: main });

@@ -3,7 +3,7 @@
  * in the same run. Candidates take turns in every round, so that a busy machine is busy for all of them.
  * Method and figures are in docs/benchmarks.md; budgets are not judged here, counts that must hold are held by tests.
  */
-import { runEntry } from '../../infra/tool.ts';
+import { runCommand } from '../../infra/command.ts';
 import { memoryOf } from './memory.ts';
 import { objectsOf } from './objects.ts';
 import { type BenchOptions, readOptions, USAGE } from './options.ts';
@@ -51,15 +51,10 @@ async function inTurns(standing: Standing): Promise<Measured> {
   return { floors, rounds: measured };
 }
 
-async function main(args: readonly string[]): Promise<number> {
-  if (args.includes('--help')) {
-    console.log(USAGE);
-    return 0;
-  }
-  const options = readOptions(args);
+async function main(options: BenchOptions): Promise<number> {
   const report = await bench(options);
   process.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report));
   return 0;
 }
 
-await runEntry(() => main(process.argv.slice(2)));
+await runCommand({ usage: USAGE, read: readOptions, run: main });

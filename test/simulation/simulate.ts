@@ -4,46 +4,15 @@
  * for S seconds each. The exit status is 1 when any promise was broken. Started by infra/boot.mjs.
  */
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
+import { runCommand } from '../../infra/command.ts';
 import { explain, faultOf } from './explain.ts';
 import { runWorld, type WorldReport } from './fleet/batch.ts';
 import { Tally } from './fleet/tally.ts';
+import { readOptions, type SimulationOptions, USAGE } from './options.ts';
 import { runInThreads } from './threads.ts';
 
-const DEFAULTS = { seed: '1', deletions: '10000', shrink: '60' } as const;
 const SHOWN_MAX = 3;
 const PROGRESS_EVERY_MS = 5_000;
-
-interface Asked {
-  readonly seed: number;
-  readonly deletions: number;
-  readonly workers: number;
-  readonly json: boolean;
-  readonly world: boolean;
-  /** How long a failing world is made small, in seconds. */
-  readonly shrinkSeconds: number;
-}
-
-function asked(): Asked {
-  const { values } = parseArgs({
-    options: {
-      seed: { type: 'string', default: DEFAULTS.seed },
-      deletions: { type: 'string', default: DEFAULTS.deletions },
-      workers: { type: 'string', default: String(availableParallelism()) },
-      json: { type: 'boolean', default: false },
-      world: { type: 'boolean', default: false },
-      shrink: { type: 'string', default: DEFAULTS.shrink },
-    },
-  });
-  const number = (name: 'seed' | 'deletions' | 'workers' | 'shrink', least = 1) => {
-    const value = Number(values[name]);
-    if (Number.isSafeInteger(value) && value >= least) return value;
-    throw new Error(`reading --${name}: expected a whole number from ${least}`);
-  };
-  const { json, world } = values;
-  const [seed, deletions, workers] = [number('seed'), number('deletions'), number('workers')];
-  return { seed, deletions, workers, json, world, shrinkSeconds: number('shrink', 0) };
-}
 
 /** One number for the whole run: it is the same when every world was the same. */
 function hashOf(reports: readonly WorldReport[]): string {
@@ -95,32 +64,40 @@ function tableOf(rows: readonly (readonly [string, string | number])[]): string 
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
 }
 
-const { seed, deletions, workers, json, world, shrinkSeconds } = asked();
-const began = process.hrtime.bigint();
-const onWorld = progressOf(deletions);
-const reports = world
-  ? [await runWorld({ seed, deletions })]
-  : await runInThreads({ seed, deletions, workers, onWorld });
-const seconds = Number(process.hrtime.bigint() - began) / 1e9;
-const { user, system } = process.cpuUsage();
-const cpuSeconds = (user + system) / 1e6;
-const sum = (of: (report: WorldReport) => number) => reports.reduce((total, report) => total + of(report), 0);
-const deleted = sum((report) => report.deleted);
-const failing = reports.filter(({ broken }) => broken.length > 0);
-const faults = new Tally();
-for (const report of reports) faults.add(report.faults);
-const figures = {
-  ...{ seed, worlds: reports.length, deletions: deleted, failing: failing.length, hash: hashOf(reports) },
-  ...{ seconds: Math.round(seconds), cpuSeconds: Math.round(cpuSeconds) },
-  cpuSecondsPerThousand: Number(((1000 * cpuSeconds) / deleted).toFixed(2)),
-  virtualDays: Number((sum(({ virtualMs }) => virtualMs) / 86_400_000).toFixed(1)),
-  steps: sum(({ steps }) => steps),
-};
-if (json) {
-  process.stdout.write(`${JSON.stringify({ ...figures, faults: faults.byName, broken: failing })}\n`);
-} else {
-  process.stdout.write(tableOf([...Object.entries(figures), ...Object.entries(faults.byName)]));
-  for (const report of failing) process.stdout.write(`\n${faultOf(report)}\n`);
-  if (shrinkSeconds > 0) await explainAll(failing, shrinkSeconds);
+async function simulate(options: SimulationOptions): Promise<number> {
+  const { seed, deletions, workers, json, world, shrinkSeconds } = options;
+  const began = process.hrtime.bigint();
+  const onWorld = progressOf(deletions);
+  const reports = world
+    ? [await runWorld({ seed, deletions })]
+    : await runInThreads({ seed, deletions, workers, onWorld });
+  const seconds = Number(process.hrtime.bigint() - began) / 1e9;
+  const { user, system } = process.cpuUsage();
+  const cpuSeconds = (user + system) / 1e6;
+  const sum = (of: (report: WorldReport) => number) => reports.reduce((total, report) => total + of(report), 0);
+  const deleted = sum((report) => report.deleted);
+  const failing = reports.filter(({ broken }) => broken.length > 0);
+  const faults = new Tally();
+  for (const report of reports) faults.add(report.faults);
+  const figures = {
+    ...{ seed, worlds: reports.length, deletions: deleted, failing: failing.length, hash: hashOf(reports) },
+    ...{ seconds: Math.round(seconds), cpuSeconds: Math.round(cpuSeconds) },
+    cpuSecondsPerThousand: Number(((1000 * cpuSeconds) / deleted).toFixed(2)),
+    virtualDays: Number((sum(({ virtualMs }) => virtualMs) / 86_400_000).toFixed(1)),
+    steps: sum(({ steps }) => steps),
+  };
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ ...figures, faults: faults.byName, broken: failing })}\n`);
+  } else {
+    process.stdout.write(tableOf([...Object.entries(figures), ...Object.entries(faults.byName)]));
+    for (const report of failing) process.stdout.write(`\n${faultOf(report)}\n`);
+    if (shrinkSeconds > 0) await explainAll(failing, shrinkSeconds);
+  }
+  return failing.length > 0 ? 1 : 0;
 }
-process.exitCode = failing.length > 0 ? 1 : 0;
+
+await runCommand({
+  usage: USAGE,
+  read: (args) => readOptions(args, availableParallelism()),
+  run: simulate,
+});

@@ -43,6 +43,6 @@ export function readOptions(args: readonly string[], drawn: number): SoakOptions
 
 function positive(name: string, text: string): number {
   const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw new RangeError(`--${name} ${text}: not a number above 0\n${USAGE}`);
+  if (!Number.isFinite(value) || value <= 0) throw new RangeError(`reading --${name}: ${text} is no number above 0`);
   return value;
 }

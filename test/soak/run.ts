@@ -5,7 +5,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { runEntry } from '../../infra/tool.ts';
+import { runCommand } from '../../infra/command.ts';
 import { audit, type Finding } from './audit.ts';
 import { rage } from './chaos.ts';
 import { readOptions, type SoakOptions, USAGE } from './options.ts';
@@ -82,14 +82,10 @@ async function settle(
   }
 }
 
-await runEntry(async () => {
-  const args = process.argv.slice(2);
-  if (args.includes('--help')) {
-    console.log(USAGE);
-    return 0;
-  }
-  const options = readOptions(args, randomInt(1, 1e9));
+async function main(options: SoakOptions): Promise<number> {
   const report = await soak(options);
   console.log(options.json ? JSON.stringify(report, undefined, 2) : linesOf(report).join('\n'));
   return isClean(report) ? 0 : 1;
-});
+}
+
+await runCommand({ usage: USAGE, read: (args) => readOptions(args, randomInt(1, 1e9)), run: main });
