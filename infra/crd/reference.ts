@@ -5,6 +5,7 @@
 import { stringify } from 'yaml';
 import { AT_ADMISSION, RACE } from '../../bridge/at-admission.ts';
 import { ACCEPTANCES, NOT_JUDGED, PERMISSIONS, REFUSALS, WATCHINGS } from '../../bridge/rule-facts.ts';
+import { bullets, wrapped } from '../wrap.ts';
 import { ruleSchema } from './definition.ts';
 import { exampleObject, expressionNotes, functionFacts, stricterThanTheServer } from './expressions.ts';
 import type { Schema } from './schema.ts';
@@ -102,10 +103,10 @@ function refusals(): string {
       const ofItems = node.items?.['x-kubernetes-validations'] ?? [];
       const ofValues = node.additionalProperties?.['x-kubernetes-validations'] ?? [];
       const at = path === '' ? 'metadata.name' : path.replace(/^\./, '');
-      return [...own, ...ofItems, ...ofValues].map(({ message }) => `- \`${at}\`: ${message}`);
+      return [...own, ...ofItems, ...ofValues].map(({ message }) => `\`${at}\`: ${message}`);
     },
   );
-  return [...new Set(lines)].join('\n');
+  return bullets([...new Set(lines)]);
 }
 
 function functionTable(): string {
@@ -137,14 +138,12 @@ function reasonTable(
   return [`| \`${type}\` | reason | meaning |`, '|---|---|---|', ...rows].join('\n');
 }
 
-const bullets = (items: readonly string[]) => items.map((item) => `- ${item}`).join('\n');
-
 /** The whole text of the reference. */
 export function ruleReference(): string {
   return `<!-- Generated from infra/crd (npm run crd): edit there. -->
 # Rules
 
-${ruleSchema.description}
+${wrapped(ruleSchema.description ?? '')}
 
 \`kubectl get teardownrules\`, or \`tdr\` for short. A rule is cluster-scoped; its name becomes the name of the finalizer,
 \`finalizer-bridge.dev/<name>\`. Who may write rules may read the kinds they match and have their targets taken down: give
@@ -206,8 +205,8 @@ function atBirthPart(): string {
   );
   return `## The entry at birth
 
-Where the API server serves \`MutatingAdmissionPolicy\` v1 (Kubernetes 1.36), and the policy that is installed with the bridge has
-a binding for the rule's kind, objects carry the entry from their first moment. Everywhere else, and on objects that are
+Where the API server serves \`MutatingAdmissionPolicy\` v1 (Kubernetes 1.36), and the policy that is installed with the bridge
+has a binding for the rule's kind, objects carry the entry from their first moment. Everywhere else, and on objects that are
 older than the rule, the bridge puts it on as soon as it sees them.
 ${RACE}
 
