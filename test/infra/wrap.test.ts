@@ -1,5 +1,6 @@
 /*
- * Prose of generated pages: it is wrapped without changing what Markdown makes of it.
+ * Prose of generated pages: it is wrapped at the width of all docs, without changing what Markdown makes of it and what its
+ * words are.
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
