@@ -4,7 +4,7 @@
  * the trust for IRSA is left out; bridge-values.ts has the other options.
  */
 import { join } from 'node:path';
-import { bridgePolicy, irsaTrust, podIdentityTrust } from './functions/bridge-papers.ts';
+import { bridgePapers } from './functions/bridge-papers.ts';
 import { bridgeSide, clusterOf, readOutputs } from './functions/stack-outputs.ts';
 import { fetchOutputs, valuesOf } from './stack.ts';
 import { stackOptions } from './stack-options.ts';
@@ -37,16 +37,13 @@ async function main(): Promise<number> {
   const cluster = clusterOf(values, text('cluster'));
   const file = text('outputs');
   const outputs = file === undefined ? await fetchOutputs(place) : readOutputs(file);
+  const [namespace, serviceAccount] = [text('namespace'), text('service-account')];
   const bridge = {
-    namespace: text('namespace') ?? 'finalizer-bridge',
-    serviceAccount: text('service-account') ?? 'finalizer-bridge',
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(serviceAccount === undefined ? {} : { serviceAccount }),
   };
-  const provider = text('oidc-provider')?.replace(/^https:\/\//, '');
-  const papers = {
-    policy: bridgePolicy(bridgeSide(outputs, values, cluster), values),
-    ...(provider === undefined ? {} : { irsaTrust: irsaTrust(cluster, provider, bridge) }),
-    podIdentityTrust: podIdentityTrust(bridge),
-  };
+  const known = { side: bridgeSide(outputs, values, cluster), values, cluster };
+  const papers = bridgePapers(known, { bridge, oidcProvider: text('oidc-provider') });
   process.stdout.write(`${JSON.stringify(papers, null, 2)}\n`);
   return 0;
 }

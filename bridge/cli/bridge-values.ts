@@ -4,27 +4,38 @@
  * its flags, and where it is written.
  */
 import { writeFileSync } from 'node:fs';
+import type { Command as Usage } from 'commander';
 import * as z from 'zod/mini';
 import { defineLocalCommand, EXIT } from './command.ts';
 import { withKit } from './kit.ts';
+
+/** The flags that say which stack is meant, and for which bridge; of bridge-policy.ts as well. */
+export const stackFlags = (command: Usage): Usage =>
+  command
+    .option('--values <file>', 'else functions.values.yml; a stage has its own')
+    .option('--registry <file>', 'else registry.ts')
+    .option('--for <cluster>', 'name or uid of a cluster of the values; needed when there are several')
+    .option(
+      '--outputs <file>',
+      'outputs of the stack, as aws cloudformation describe-stacks prints them; else asked for',
+    );
+
+/** What they give. */
+export const stackOptions = {
+  ...{ values: z.optional(z.string()), registry: z.optional(z.string()) },
+  ...{ for: z.optional(z.string()), outputs: z.optional(z.string()) },
+};
 
 export const bridgeValues = defineLocalCommand({
   name: 'bridge-values',
   summary: "Writes the chart's values for the functions deployed from this folder",
   usage: (command) =>
-    command
-      .option('--values <file>', 'else functions.values.yml; a stage has its own')
-      .option('--registry <file>', 'else registry.ts')
-      .option('--for <cluster>', 'name or uid of a cluster of the values; needed when there are several')
-      .option(
-        '--outputs <file>',
-        'outputs of the stack, as aws cloudformation describe-stacks prints them; else asked for',
-      )
+    stackFlags(command)
       .option('--irsa', 'with the annotation of the role, for IAM roles for service accounts')
       .option('--out <file>', 'where to write; standard output unless told'),
   options: z.object({
-    ...{ values: z.optional(z.string()), registry: z.optional(z.string()), for: z.optional(z.string()) },
-    ...{ outputs: z.optional(z.string()), out: z.optional(z.string()), irsa: z._default(z.boolean(), false) },
+    ...stackOptions,
+    ...{ out: z.optional(z.string()), irsa: z._default(z.boolean(), false) },
   }),
   async run(context, _args, { for: cluster, irsa: withRole, out, ...files }) {
     const asked = { ...files, cluster, withRole, folder: process.cwd() };

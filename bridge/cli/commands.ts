@@ -4,6 +4,7 @@
  */
 import { adopt } from './adopt.ts';
 import { approve } from './approve.ts';
+import { bridgePolicy } from './bridge-policy.ts';
 import { bridgeValues } from './bridge-values.ts';
 import type { Command } from './command.ts';
 import { dev } from './dev.ts';
@@ -17,5 +18,5 @@ import { status } from './status.ts';
 /** All commands. */
 export const commands: readonly Command[] = [
   ...[status, explain, retry, release, approve, adopt, drain],
-  ...[init, dev, bridgeValues],
+  ...[init, dev, bridgeValues, bridgePolicy],
 ];

@@ -1,6 +1,6 @@
 /*
  * The part of the npm package for people who write handlers, as far as commands use it: loaded when one of them runs, so that
- * the command line stays one small file that works alone. Used by bridge-values.ts, dev.ts and init.ts.
+ * the command line stays one small file that works alone. Used by bridge-values.ts, bridge-policy.ts, dev.ts and init.ts.
  */
 import * as z from 'zod/mini';
 import { Failure } from './command.ts';
@@ -16,6 +16,7 @@ const EXPECTED = new Set(['KitError', 'ValuesError', 'ConfigError']);
 
 const isFunction = (value: unknown) => typeof value === 'function';
 const kitSchema = z.object({
+  bridgePolicy: z.custom<(options: object) => Promise<unknown>>(isFunction),
   bridgeValues: z.custom<(options: object) => Promise<unknown>>(isFunction),
   dev: z.custom<(options: object) => Promise<unknown>>(isFunction),
   init: z.custom<(options: object) => Promise<unknown>>(isFunction),

@@ -1,16 +1,20 @@
 /*
  * What the bridge of one cluster is given from a deployed stack: the chart's values, its role's policy, and how the role
- * trusts the bridge's ServiceAccount. Pure texts; called by ../bridge-values.ts, ../kit/bridge-values.ts and ../bridge-policy.ts.
+ * trusts the bridge's ServiceAccount. Pure; called by ../bridge-values.ts and ../bridge-policy.ts, and by their likes in ../kit/.
  */
 import { stringify } from 'yaml';
 import type { BridgeSide } from './stack-outputs.ts';
 import type { ClusterValues, Values } from './values.ts';
 
-/** What the chart's values are made from. */
-export interface ChartInput {
+/** A deployed stack, as one cluster's bridge sees it. */
+export interface KnownSide {
   readonly side: BridgeSide;
   readonly values: Values;
   readonly cluster: ClusterValues;
+}
+
+/** What the chart's values are made from. */
+export interface ChartInput extends KnownSide {
   /** Whether to name the role as well, for IRSA. */
   readonly withRole: boolean;
 }
@@ -66,6 +70,26 @@ export function bridgePolicy(side: BridgeSide, { kmsKeyArn }: Values) {
 export interface BridgeAccount {
   readonly namespace: string;
   readonly serviceAccount: string;
+}
+
+/** The bridge's account where nothing else is told, as the chart has it. */
+const USUAL: BridgeAccount = { namespace: 'finalizer-bridge', serviceAccount: 'finalizer-bridge' };
+
+/** The policy of a bridge's role, and its possible trust policies: for IRSA only where the cluster's OIDC issuer is told. */
+export function bridgePapers(
+  { side, values, cluster }: KnownSide,
+  {
+    bridge,
+    oidcProvider,
+  }: { readonly bridge?: Partial<BridgeAccount> | undefined; readonly oidcProvider?: string | undefined },
+) {
+  const account = { ...USUAL, ...bridge };
+  const provider = oidcProvider?.replace(/^https:\/\//, '');
+  return {
+    policy: bridgePolicy(side, values),
+    ...(provider === undefined ? {} : { irsaTrust: irsaTrust(cluster, provider, account) }),
+    podIdentityTrust: podIdentityTrust(account),
+  };
 }
 
 /** Trust for IAM roles for service accounts (IRSA); `provider` is the cluster's OIDC issuer without `https://`. */

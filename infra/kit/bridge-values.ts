@@ -3,25 +3,11 @@
  * that was deployed of them. Called by the command line (`finalizer-bridge bridge-values`) through ../kit.ts; for the
  * handlers of this package alone ../bridge-values.ts does the same.
  */
-import { resolve } from 'node:path';
 import { chartValues } from '../functions/bridge-papers.ts';
-import { loadService } from '../functions/service.ts';
-import { bridgeSide, clusterOf, readOutputs } from '../functions/stack-outputs.ts';
-import { readValues } from '../functions/values.ts';
-import { askForOutputs } from './ask-outputs.ts';
-import { loadRegistry } from './registry.ts';
+import { type BridgeSideOptions, loadBridgeSide } from './bridge-side.ts';
 
-/** Which project, and what of it. Files are relative to the folder. */
-export interface BridgeValuesOptions {
-  readonly folder: string;
-  /** `registry.ts` unless told. */
-  readonly registry?: string | undefined;
-  /** `functions.values.yml` unless told; a stage has its own. */
-  readonly values?: string | undefined;
-  /** Name or uid of a cluster of the values; needed when there are several. */
-  readonly cluster?: string | undefined;
-  /** A file with the outputs of the stack; CloudFormation is asked unless told. */
-  readonly outputs?: string | undefined;
+/** Which stack, and how its bridge finds its role. */
+export interface BridgeValuesOptions extends BridgeSideOptions {
   /** Whether to name the bridge's role as well, for IRSA. */
   readonly withRole?: boolean | undefined;
 }
@@ -31,20 +17,6 @@ export interface BridgeValuesOptions {
  * @throws KitError, ValuesError with every fault, and Error naming the outputs that are missing
  */
 export async function makeBridgeValues(options: BridgeValuesOptions): Promise<string> {
-  const folder = resolve(options.folder);
-  const inFolder = (file: string | undefined) => (file === undefined ? undefined : resolve(folder, file));
-  const { handlers } = await loadRegistry({ folder, file: options.registry });
-  const example = 'the template of "finalizer-bridge init"';
-  const where = { file: inFolder(options.values), folder, exampleAllowed: false, example };
-  // Composed for its faults: those of the values, and of what would be made of them and the registry.
-  loadService({ ...where, handlers });
-  const { values } = readValues(
-    where,
-    handlers.map(({ name }) => name),
-  );
-  const cluster = clusterOf(values, options.cluster, '--for');
-  const file = inFolder(options.outputs);
-  const outputs = file === undefined ? await askForOutputs(folder, values) : readOutputs(file);
-  const side = bridgeSide(outputs, values, cluster);
-  return chartValues({ side, values, cluster, withRole: options.withRole ?? false });
+  const known = await loadBridgeSide(options);
+  return chartValues({ ...known, withRole: options.withRole ?? false });
 }

@@ -11,7 +11,13 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { registry } from '../../functions/registry.ts';
-import { bridgePolicy, chartValues, irsaTrust, podIdentityTrust } from '../../infra/functions/bridge-papers.ts';
+import {
+  bridgePapers,
+  bridgePolicy,
+  chartValues,
+  irsaTrust,
+  podIdentityTrust,
+} from '../../infra/functions/bridge-papers.ts';
 import { loadService } from '../../infra/functions/service.ts';
 import { bridgeSide, clusterOf, queuesIn, readOutputs } from '../../infra/functions/stack-outputs.ts';
 import { requireCredentials, valuesOf } from '../../infra/stack.ts';
@@ -156,6 +162,27 @@ describe("the bridge's role", () => {
       Action: ['sts:AssumeRole', 'sts:TagSession'],
       Condition: { StringEquals: { 'aws:RequestTag/kubernetes-service-account': 'bridge' } },
     });
+  });
+});
+
+describe("the papers of the bridge's role", () => {
+  const known = { side, values, cluster: production };
+
+  it('are its policy and its trusts; that of IRSA only where the issuer is told', () => {
+    const bridge = { namespace: 'fb', serviceAccount: 'bridge' };
+    expect(bridgePapers(known, { bridge, oidcProvider: 'https://oidc.example.com/id/ABC' })).toEqual({
+      policy: bridgePolicy(side, values),
+      irsaTrust: irsaTrust(production, 'oidc.example.com/id/ABC', bridge),
+      podIdentityTrust: podIdentityTrust(bridge),
+    });
+    expect(Object.keys(bridgePapers(known, { bridge }))).toEqual(['policy', 'podIdentityTrust']);
+  });
+
+  it.each([
+    ['of nothing', undefined, { namespace: 'finalizer-bridge', serviceAccount: 'finalizer-bridge' }],
+    ['of the namespace only', { namespace: 'fb' }, { namespace: 'fb', serviceAccount: 'finalizer-bridge' }],
+  ])("trust the chart's own ServiceAccount where it is told %s", (_, bridge, account) => {
+    expect(bridgePapers(known, { bridge }).podIdentityTrust).toEqual(podIdentityTrust(account));
   });
 });
 

@@ -1,5 +1,5 @@
 /*
- * From somebody's own handlers to the values of the bridge's chart: a repository as `finalizer-bridge init` makes it, deployed to an
+ * From somebody's own handlers to the values of the bridge's chart and the papers of its role: a repository as `finalizer-bridge init` makes it, deployed to an
  * emulated AWS by the commands of docs/write-a-handler.md, with a shipped handler in its registry beside its own.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -70,6 +70,12 @@ async function run(command: string, env: Readonly<Record<string, string>> = {}) 
   return await shell.run(command);
 }
 
+const papers = z.looseObject({
+  policy: z.object({
+    Version: z.string(),
+    Statement: z.array(z.looseObject({ Sid: z.string(), Resource: z.array(z.string()) })),
+  }),
+});
 const values = z.object({
   queues: z.object({ region: z.string(), results: z.string() }),
   handlers: z.record(z.string(), z.object({ queue: z.string(), sender: z.string() })),
@@ -122,6 +128,26 @@ describe('the values for the chart, of a repository of handlers', () => {
     ).toMatchObject({
       code: 1,
       err: expect.stringContaining('name one with --for; there are'),
+    });
+  });
+
+  it('have the policy of the role beside them, for exactly the queues of this stack', {
+    timeout: MINUTES,
+  }, async () => {
+    const flags = '--outputs outputs.json --service-account fb/bridge --oidc-provider https://oidc.example.com/id/ABC';
+    const made = await run(`npm run --silent bridge-policy -- ${flags}`, { AWS_ACCESS_KEY_ID: '' });
+    expect([made.code, made.err]).toEqual([0, '']);
+    const { policy, ...trusts } = papers.parse(JSON.parse(made.out));
+    expect(policy.Statement.map(({ Sid }) => Sid)).toEqual(['Requests', 'Results']);
+    const [requests = [], results = []] = policy.Statement.map(({ Resource }) => Resource);
+    const names = ['dns-record', 's3-bucket'].map((name) => `teardown-handlers-dev-${name}-requests`);
+    expect(requests.map((arn) => arn.split(':').at(-1)).toSorted()).toEqual(names);
+    expect(results).toEqual([expect.stringMatching(new RegExp(`^arn:aws:sqs:eu-west-1:.*results-${UID}$`))]);
+    expect(JSON.stringify(trusts)).toContain('system:serviceaccount:fb:bridge');
+    expect(Object.keys(trusts)).toEqual(['irsaTrust', 'podIdentityTrust']);
+    expect(await run('npx finalizer-bridge bridge-policy --service-account bridge')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--service-account bridge: write <namespace>/<name>'),
     });
   });
 
