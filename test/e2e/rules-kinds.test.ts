@@ -138,8 +138,8 @@ describe.concurrent('a Pod', () => {
   it('K31 is asked for when its grace period has ended, and not before', async ({ expect }) => {
     const thing = await pod('brief', 4);
     await things.delete(thing);
-    const { deletionTimestamp = '' } = (await things.found(thing)).metadata;
-    expect(Date.parse(deletionTimestamp)).toBeGreaterThan(Date.now());
+    const { deletionTimestamp = '', deletionGracePeriodSeconds } = (await things.found(thing)).metadata;
+    expect(deletionGracePeriodSeconds).toBe(4);
 
     await hands.requested(thing);
 

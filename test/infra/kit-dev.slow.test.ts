@@ -32,40 +32,46 @@ async function made(name: string, leftOut: readonly string[] = []): Promise<stri
   return join(start, name);
 }
 
+/** The steps that the function itself tells, which are in order; what others tell of may come anywhere between. */
+const ofFunction = (lines: readonly string[]) =>
+  lines.filter((line) => / ms {2}(guards|call|gone|refused) /.test(line));
+
 const dev = (...args: readonly string[]): Ran => kit.run(folder, 'finalizer-bridge', ['dev', ...args]);
 
 describe('a first run', () => {
   it('tells step by step what becomes of the request, and ends with 0 for gone', () => {
     const { code, out, err } = kit.run(folder, 'npm', ['run', '--silent', 'dev']);
     expect([code, err]).toEqual([0, '']);
-    expect(out).toMatch(
-      new RegExp(
-        [
-          /^dns-record 0\.1\.0: shop\.team-a\.apps\.example\.com\., at http:\/\/127\.0\.0\.1:\d+\n/,
-          / +0 ms {2}sent {6}request \S+\/0\n/,
-          / +\d+ ms {2}received {2}by the function\n/,
-          / +\d+ ms {2}guards {4}passed: .*\n/,
-          / +\d+ ms {2}call {6}dns:GetZone \(look\): done in \d+ ms\n/,
-          / +\d+ ms {2}call {6}dns:PatchZone \(destroy\): done in \d+ ms\n/,
-          / +\d+ ms {2}gone {6}deleted, in \d+ ms\n$/,
-        ]
-          .map(({ source }) => source)
-          .join(''),
-      ),
-    );
+    const [head, sent, ...rest] = out.trimEnd().split('\n');
+    expect(head).toMatch(/^dns-record 0\.1\.0: shop\.team-a\.apps\.example\.com\., at http:\/\/127\.0\.0\.1:\d+$/);
+    expect(sent).toMatch(/^ +0 ms {2}sent {6}request \S+\/0$/);
+    expect(rest.filter((line) => !/^ +\d+ ms {2}[a-z]/.test(line))).toEqual([]);
+    expect(rest.filter((line) => / ms {2}received {2}by the function$/.test(line))).toHaveLength(1);
+    expect(ofFunction(rest)).toEqual([
+      expect.stringMatching(/ ms {2}guards {4}passed: /),
+      expect.stringMatching(/ ms {2}call {6}dns:GetZone \(look\): done in \d+ ms$/),
+      expect.stringMatching(/ ms {2}call {6}dns:PatchZone \(destroy\): done in \d+ ms$/),
+      expect.stringMatching(/ ms {2}gone {6}deleted, in \d+ ms$/),
+    ]);
+    expect(rest.at(-1)).toContain('  gone  ');
   });
 
   it('has one document for programs, with values of the command line in the request', () => {
     const { code, out } = dev(...OUTSIDE, '--target', 'name=other.team-a.apps.example.com.', '--json');
     const { outcome, steps } = reportShape.parse(JSON.parse(out));
     expect([code, outcome]).toEqual([0, { outcome: 'gone', evidence: 'absent' }]);
-    expect(steps.map(({ what }) => what)).toEqual(['sent', 'received', 'guards', 'call', 'gone']);
+    const told = steps.map(({ what }) => what);
+    expect(told.filter((what) => what !== 'received' && what !== 'log')).toEqual(['sent', 'guards', 'call', 'gone']);
+    expect(told).toContain('received');
   });
 
   it('is held to the allow-list of the values, and ends with 4 when it is refused', () => {
     const { code, out } = dev(...OUTSIDE, '--target', 'name=shop.team-b.apps.example.com.');
     expect(code).toBe(4);
-    expect(out).toMatch(/guards {4}stopped it; the handler was not asked\n.*refused {3}NameNotAllowed, /);
+    expect(ofFunction(out.split('\n'))).toEqual([
+      expect.stringMatching(/guards {4}stopped it; the handler was not asked$/),
+      expect.stringContaining('refused   NameNotAllowed, '),
+    ]);
   });
 
   it('says so when the handler throws while it is loaded', async () => {
@@ -76,7 +82,9 @@ describe('a first run', () => {
       `${readFileSync(file, 'utf8')}\nif (process.env.AWS_LAMBDA_FUNCTION_NAME) throw new Error('not on Lambda');\n`,
     );
     const { code, out, err } = kit.run(broken, 'finalizer-bridge', ['dev', ...OUTSIDE]);
-    expect([code, out.split('\n').length]).toEqual([1, 2]);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^dns-record 0\.1\.0: /);
+    expect(ofFunction(out.split('\n'))).toEqual([]);
     expect(err).toContain('not on Lambda');
   });
 });
@@ -123,7 +131,8 @@ describe('on the word of a person', () => {
     const { code, out, err } = kit.run(real, '/bin/sh', ['-c', SCRIPT], keys);
     expect([code, err]).toEqual([0, '']);
     expect(out).toMatch(/^dns-record 0\.1\.0: .* at REAL AWS\n/);
-    expect(out).toMatch(/log {7}my keys AKIDMINE session\n[\s\S]*gone {6}deleted/);
+    expect(out).toMatch(/log {7}my keys AKIDMINE session\n/);
+    expect(out).toMatch(/gone {6}deleted/);
   });
 
   it('nothing is started where there are no credentials', () => {
