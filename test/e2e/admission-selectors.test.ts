@@ -174,3 +174,33 @@ describe('namespaceSelector without a namespace', () => {
     expect(await born(SITE, 'both')).toEqual([]);
   });
 });
+
+describe('the namespaces that the status of a rule names', () => {
+  const by = { contentType: 'application/merge-patch+json' };
+  const rules = [
+    { rule: `${SITE}-here`, names: [SITE] },
+    { rule: `${SITE}-elsewhere`, names: ['elsewhere'] },
+    { rule: `${SITE}-nowhere`, names: [] },
+    { rule: `${SITE}-anywhere`, names: ['*', 'elsewhere'] },
+    { rule: `${SITE}-unsaid`, names: undefined },
+  ];
+
+  it('are where its entry comes at birth, which nobody would know of anywhere else (P9)', async () => {
+    for (const { rule, names } of rules) {
+      await scene.rule(rule, scene.widgets);
+      if (names === undefined) continue;
+      const { status } = await kube.request(
+        'PATCH',
+        `${scene.rulePath}/${rule}/status`,
+        { status: { namespaces: names } },
+        by,
+      );
+      expect(status).toBe(200);
+    }
+    await scene.settled();
+    const { finalizers } = await scene.create(scene.widgets, { name: 'probe' }, { dryRun: true });
+    const wanted = ['here', 'anywhere', 'unsaid'].map((name) => scene.entry(`${SITE}-${name}`));
+    expect(finalizers.toSorted()).toEqual(wanted.toSorted());
+    for (const { rule } of rules) await kube.request('DELETE', `${scene.rulePath}/${rule}`);
+  });
+});
