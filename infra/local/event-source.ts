@@ -141,7 +141,7 @@ async function handleBatch(options: EventSourceOptions, messages: readonly Recei
   const outcome = await invoke(options, { event, requestId, started });
   // Without an answer nothing is deleted: the whole batch comes back when its visibility ends.
   if (outcome.kind === 'answered') {
-    await deleteMessages(options, event, outcome.deleted).catch((error: unknown) => onError(error));
+    await deleteMessages(options, messages, outcome.deleted).catch((error: unknown) => onError(error));
   }
   onInvocation?.({ requestId, messageIds, durationMs: clock.now() - started, outcome });
 }
@@ -162,8 +162,7 @@ async function invoke(options: EventSourceOptions, { event, requestId, started }
   const timedOut = new Promise<InvocationOutcome>((resolve) => {
     cancel = clock.after(functionTimeoutMs, () => resolve({ kind: 'timedOut' }));
   });
-  // A copy: what the function does to its event must not change which messages are deleted.
-  const call = async () => await options.invoke(structuredClone(event), context);
+  const call = async () => await options.invoke(event, context);
   const answered = call().then(
     (response) => outcomeOf(response, messageIds),
     (error: unknown): InvocationOutcome => ({ kind: 'threw', error }),
@@ -178,10 +177,15 @@ function outcomeOf(response: unknown, messageIds: readonly string[]): Invocation
   return { kind: 'answered', deleted: messageIds.filter((id) => !failed.has(id)), failed: [...failed] };
 }
 
-async function deleteMessages(options: EventSourceOptions, event: SQSEvent, ids: readonly string[]): Promise<void> {
+/** By what was received: what the function does to its event must not change which messages are deleted. */
+async function deleteMessages(
+  options: EventSourceOptions,
+  messages: readonly ReceivedMessage[],
+  ids: readonly string[],
+): Promise<void> {
   if (ids.length === 0) return;
-  const done = event.Records.filter((one) => ids.includes(one.messageId));
-  const Entries = done.map((one, index) => ({ Id: String(index), ReceiptHandle: one.receiptHandle }));
+  const done = messages.filter((one) => ids.includes(one.MessageId));
+  const Entries = done.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
   const { client, queueUrl } = options;
   const answer = z.parse(deleted, await client.ask({ action: 'DeleteMessageBatch', queueUrl, input: { Entries } }));
   const [fault] = answer.Failed ?? [];

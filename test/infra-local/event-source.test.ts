@@ -115,6 +115,17 @@ describe('the local event source', () => {
     expect(seen[0]?.left).toBeLessThanOrEqual(10_000);
   });
 
+  it('deletes what was received, whatever the function does to its event', async () => {
+    const queue = await newQueue();
+    await send(queue, ['one', 'two']);
+    const { first } = feed(queue, async (event) => {
+      for (const record of event.Records.splice(0)) Object.assign(record, { messageId: 'x', receiptHandle: 'x' });
+    });
+    const [report] = await first;
+    expect(report?.outcome).toMatchObject({ kind: 'answered', deleted: report?.messageIds });
+    expect(await held(queue)).toEqual([]);
+  });
+
   it('deletes what succeeded and leaves what failed to its visibility (Q3)', async () => {
     const queue = await newQueue();
     await send(queue, ['good', 'bad', 'fine']);
