@@ -1,7 +1,8 @@
 /*
  * The schemas of kinds, from the API server's OpenAPI v3 documents: one small index with the hash of each, and a document
- * per group and version. The index of an API server can be a minute behind, its documents are not. Part of the Kinds port (cluster-kinds.ts), asked whenever a rule is judged.
- * That a schema cannot be read is a value: it keeps no rule from working.
+ * per group and version. The index of an API server can be a minute behind, its documents are not. Part of the Kinds port
+ * (cluster-kinds.ts), asked whenever a rule is judged. That a schema cannot be read is a value: it keeps no rule from
+ * working.
  */
 import * as z from 'zod/mini';
 import { type Call, decoded, type Http, refusal } from './cluster-http.ts';

@@ -1,7 +1,8 @@
 /*
- * Pure edits of metadata.finalizers as guarded JSON patches: never the whole list, never somebody else's entry.
- * Called by removal.ts, claims.ts and withdrawal.ts. Each patch tests the uid and the resourceVersion that were decided on, and the value at each
- * index that it removes, highest index first, so that a shifted list fails the test instead of hitting a neighbour (K1).
+ * Pure edits of metadata.finalizers as guarded JSON patches: never the whole list, never somebody else's entry. Called by
+ * removal.ts, claims.ts and withdrawal.ts. Each patch tests the uid and the resourceVersion that were decided on, and the
+ * value at each index that it removes, highest index first, so that a shifted list fails the test instead of hitting a
+ * neighbour (K1).
  */
 import type { ObjectMeta, PatchOperation } from './ports.ts';
 import { ENTRY_PREFIX } from './rule-facts.ts';

@@ -1,6 +1,7 @@
 /*
- * Lists a whole kind, or what of it is in one namespace, page by page: one consistent list of metadata, whatever its size. Called by census.ts, and by the
- * drain command, which looks through every kind. Nothing is kept of what the caller does not keep.
+ * Lists a whole kind, or what of it is in one namespace, page by page: one consistent list of metadata, whatever its size.
+ * Called by census.ts, and by the drain command, which looks through every kind. Nothing is kept of what the caller does not
+ * keep.
  */
 import { ApiError, type Cluster, type ObjectMeta, type Watched } from './ports.ts';
 

@@ -1,7 +1,7 @@
 /*
- * The RoleBinding that gives the bridge its rights in a namespace, where it serves some only, and the finalizer that keeps these
- * rights while they are needed. Nothing but names. Put on and taken off by kept-rights.ts, taken off by a drain; the chart gives the rights by
- * these names (infra/rights).
+ * The RoleBinding that gives the bridge its rights in a namespace, where it serves some only, and the finalizer that keeps
+ * these rights while they are needed. Nothing but names. Put on and taken off by kept-rights.ts, taken off by a drain; the
+ * chart gives the rights by these names (infra/rights).
  */
 import type { ObjectPath } from './ports.ts';
 

@@ -1,7 +1,7 @@
 /*
  * Judges one generation of a TeardownRule: does it read, is its handler known, does the kind exist and have what expressions
- * read, is the proof bound to its objects, does it wait in a circle, may we do what it needs. Called by rule-keeper.ts; what is wrong is said
- * in the rule's conditions by rule-conditions.ts.
+ * read, is the proof bound to its objects, does it wait in a circle, may we do what it needs. Called by rule-keeper.ts; what
+ * is wrong is said in the rule's conditions by rule-conditions.ts.
  */
 import { type NamespaceState, stateOfNamespace } from './namespace-existence.ts';
 import { NAMESPACES } from './namespaces.ts';

@@ -1,6 +1,6 @@
 /*
- * What a watch tells of a kind, or of its part of one, in the order of its seeing. Types only: told by watch.ts, taken by intake.ts, namespaces.ts
- * and rule-keeper.ts.
+ * What a watch tells of a kind, or of its part of one, in the order of its seeing. Types only: told by watch.ts, taken by
+ * intake.ts, namespaces.ts and rule-keeper.ts.
  */
 import type { ObjectMeta, Watched } from './ports.ts';
 

@@ -1,7 +1,8 @@
 /*
  * What the policy `limits` says in CEL: the accounts of the bridge and of its drain change nothing of an object but our
- * entries and our annotations, of a TeardownRule also our label, and of a RoleBinding only our finalizer. Used by guards.ts. It compares the object with the one
- * before, both without what is ours and without what the API server itself writes with every change.
+ * entries and our annotations, of a TeardownRule also our label, and of a RoleBinding only our finalizer. Used by guards.ts.
+ * It compares the object with the one before, both without what is ours and without what the API server itself writes with
+ * every change.
  */
 import { INJECTS_LABEL } from '../../bridge/injects.ts';
 import { RIGHTS_BINDING, RIGHTS_FINALIZER } from '../../bridge/rights-binding.ts';

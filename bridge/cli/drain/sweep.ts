@@ -1,7 +1,8 @@
 /*
  * Looks through kinds for objects that carry an entry of ours: metadata only, page by page, a few kinds at once. A sweep
- * goes over every kind that can be listed and patched, since a rule may be gone and its objects anywhere (K26, K33); a count goes over
- * the kinds of one rule. Where a kind may not be listed as a whole, it is looked through in the namespaces that rules name, and in those that are told.
+ * goes over every kind that can be listed and patched, since a rule may be gone and its objects anywhere (K26, K33); a count
+ * goes over the kinds of one rule. Where a kind may not be listed as a whole, it is looked through in the namespaces that
+ * rules name, and in those that are told.
  */
 import { rulesHolding } from '../../finalizer.ts';
 import { kindKey, kindName } from '../../kind-key.ts';
