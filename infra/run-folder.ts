@@ -3,7 +3,17 @@
  * modules. It goes with the run; of a run that was killed it goes with the next run. Made by verify.ts, and by the set-up of
  * vitest (test/support/run-set-up.ts) where that was started by itself.
  */
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
@@ -13,6 +23,8 @@ export const RUN_FOLDER = 'FINALIZER_BRIDGE_RUN';
 
 const PREFIX = 'finalizer-bridge-run-';
 const OWNER_FILE = 'owner.json';
+const LEFT_AFTER_MS = 60_000;
+const REMOVALS = 50;
 const ownerSchema = z.object({ pid: z.number(), host: z.string() });
 
 /** A run's folder. */
@@ -54,13 +66,15 @@ function openFolder(folder: string): string {
   return folder;
 }
 
-/** Whether the process that made it ran here and runs no more; of a folder that says nothing nobody knows. */
+/** Whether the process that made it ran here and runs no more. */
 function isOwnerGone(folder: string): boolean {
   try {
     const owner = ownerSchema.parse(JSON.parse(readFileSync(join(folder, OWNER_FILE), 'utf8')));
     return owner.host === hostname() && !isRunning(owner.pid);
   } catch {
-    return false;
+    // One that says nothing is being made this very moment, or is what a removal left.
+    const { mtimeMs = Number.POSITIVE_INFINITY } = statSync(folder, { throwIfNoEntry: false }) ?? {};
+    return Date.now() - mtimeMs > LEFT_AFTER_MS;
   }
 }
 
@@ -73,7 +87,17 @@ function isRunning(pid: number): boolean {
   }
 }
 
+/**
+ * Processes that are still ending may write once more, and what they rename away meanwhile makes Node.js think that all has
+ * gone. It is not worth a failure: the next run sees to it.
+ */
 function removeFolder(folder: string): void {
-  // Servers that are still ending may write once more.
-  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  for (let tries = 0; tries < REMOVALS && existsSync(folder); tries += 1) {
+    if (tries > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch (error) {
+      if (tries === REMOVALS - 1) console.error(`removing ${folder}:`, error);
+    }
+  }
 }

@@ -3,7 +3,7 @@
  * Folders of other runs are stood in for; that this very run has one is looked at last.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -53,10 +53,18 @@ describe('the folder of a run', () => {
     expect(existsSync(left)).toBe(false);
   });
 
+  it('takes the place of what a removal left, which says nothing of its run any more', () => {
+    const left = another('half', undefined);
+    const long = Date.now() / 1000 - 3_600;
+    utimesSync(left, long, long);
+    makeRunFolder(parent);
+    expect(existsSync(left)).toBe(false);
+  });
+
   it.each([
     ['of a run that goes on', () => JSON.stringify({ pid: process.pid, host: hostname() })],
     ['of a run on another machine', () => JSON.stringify({ pid: ended(), host: `not-${hostname()}` })],
-    ['that says nothing of its run', () => undefined],
+    ['that is being made', () => undefined],
     ['that says something else', () => '{}'],
   ])('leaves a folder alone %s', (_, owner) => {
     const other = another('other', owner());
