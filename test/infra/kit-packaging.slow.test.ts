@@ -3,7 +3,7 @@
  * network, from the packed npm package. What is refused on the way is in kit-refusals.slow.test.ts.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { registry } from '../../functions/registry.ts';
@@ -89,7 +89,7 @@ describe('the repository that init makes', () => {
     const own = manifestOf(root);
     const { dependencies, devDependencies } = manifestOf(folder);
     const { 'finalizer-bridge': spec, ...others } = { ...dependencies, ...devDependencies };
-    expect(spec).toBe(kit.tarball);
+    expect(spec).toBe(`file:vendor/${basename(kit.tarball)}`);
     expect({ ...own.dependencies, ...own.devDependencies }).toMatchObject(others);
     expect(manifestOf(join(root, 'infra/template')).dependencies['finalizer-bridge']).toBe(own.version);
   });
