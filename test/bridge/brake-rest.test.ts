@@ -130,11 +130,7 @@ describe('a process that ends in order', () => {
   it('gives nothing back to another rule of the same name', async () => {
     const bench = new BrakeBench(50);
     await bench.granted(2);
-    bench.cluster.change(
-      RULE,
-      (object) => ({ ...object, metadata: { ...object.metadata, uid: 'another' } }),
-      TEARDOWN_RULES,
-    );
+    bench.cluster.succeed(RULE, 'another', TEARDOWN_RULES);
     await bench.brakes.giveBack();
     expect(bench.sizes).toEqual([5]);
   });

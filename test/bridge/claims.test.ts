@@ -32,7 +32,7 @@ function bench(object: Partial<NewObject>, { rule = selecting(), inForce = rule 
   });
   const { metadata } = cluster.create({ name: 'logs', uid: 'uid-logs', labels, ...object });
   const want = (change: 'add' | 'remove') => claims.want({ kind: BUCKETS, meta: metadata, rule, change });
-  const finalizers = () => cluster.peek('logs')?.metadata.finalizers;
+  const finalizers = () => cluster.peek('logs')?.metadata.finalizers ?? [];
   return { claims, cluster, metrics, added, state, want, finalizers };
 }
 
@@ -62,7 +62,7 @@ describe('a claim', () => {
     ['is being deleted', (cluster: FakeCluster) => cluster.delete('logs')],
     ['has lost the label', (cluster: FakeCluster) => cluster.change('logs', withoutLabels)],
     ['has the entry already', (cluster: FakeCluster) => cluster.change('logs', withEntry)],
-    ['is another one of that name (K3)', (cluster: FakeCluster) => cluster.change('logs', withOtherUid)],
+    ['is another one of that name (K3)', (cluster: FakeCluster) => cluster.succeed('logs', 'uid-2')],
   ])('is dropped when the object, read again, %s', async (_what, meanwhile) => {
     const { claims, cluster, metrics, want, finalizers } = bench({ finalizers: ['a/b'] });
     want('add');
@@ -212,4 +212,3 @@ type Edit = Parameters<FakeCluster['change']>[1];
 const withoutLabels: Edit = ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, labels: {} } });
 const withLabels: Edit = ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, labels } });
 const withEntry: Edit = ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, finalizers: ['a/b', ENTRY] } });
-const withOtherUid: Edit = ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, uid: 'uid-2' } });

@@ -6,8 +6,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addEntry, entryOf, guards, hasEntry, removeEntry, rulesHolding } from '../../bridge/finalizer.ts';
 import type { ObjectMeta, PatchOperation } from '../../bridge/ports.ts';
+import { applyPatch, PatchFailed } from '../simulation/json-patch.ts';
 import { metaOf } from '../support/bridge-builders.ts';
-import { applyPatch, PatchFailed } from '../support/json-patch.ts';
 import { START, stamp } from '../support/manual-clock.ts';
 import { holds } from '../support/property.ts';
 

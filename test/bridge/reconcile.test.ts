@@ -12,9 +12,9 @@ import { START, settled } from '../support/manual-clock.ts';
 const gone: Outcome = { outcome: 'gone', evidence: 'deleted' };
 const pending: Outcome = { outcome: 'pending', reason: 'InProgress', message: 'emptying' };
 
-async function requested(): Promise<Scene> {
+async function requested(finalizers: readonly string[] = [ENTRY]): Promise<Scene> {
   const scene = await Scene.start();
-  await scene.deleted();
+  await scene.deleted({ finalizers });
   return scene;
 }
 
@@ -73,7 +73,7 @@ describe('a happy deletion', () => {
 
 describe('an object that moves while its entry comes off', () => {
   it('makes a conflict; it is read again, and the entry is taken off where it then is (K1)', async () => {
-    const scene = await requested();
+    const scene = await requested([ENTRY, 'a/b']);
     scene.cluster.before = ({ verb }) => {
       if (verb !== 'patch') return;
       scene.cluster.before = () => {};
@@ -101,7 +101,7 @@ describe('an object that moves while its entry comes off', () => {
 
   it('is taken for done when it is gone, or the entry is', async () => {
     for (const finalizers of [[], ['a/b']]) {
-      const scene = await requested();
+      const scene = await requested([...finalizers, ENTRY]);
       scene.cluster.before = ({ verb }) => {
         if (verb !== 'patch') return;
         scene.cluster.before = () => {};
@@ -132,7 +132,7 @@ describe('an object that moves while its entry comes off', () => {
   it('is not touched when it is another object of that name (K3)', async () => {
     const scene = await requested();
     const { request } = scene;
-    scene.cluster.change('logs', ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, uid: 'uid-2' } }));
+    scene.cluster.succeed('logs', 'uid-2');
     await settled();
     expect(await scene.answer(gone, request)).toBe(true);
     expect(scene.finalizers()).toEqual([ENTRY]);
@@ -155,7 +155,7 @@ describe('an entry that somebody else takes off', () => {
     ['with the object', [], 'the object is gone before'],
     ['alone', ['a/b'], 'the entry is gone from the object before'],
   ])('%s is seen, counted, and told with the target (K27)', async (_what, finalizers, told) => {
-    const scene = await requested();
+    const scene = await requested([...finalizers, ENTRY]);
     scene.cluster.change('logs', ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, finalizers } }));
     await settled();
     expect(scene.bridge.pendings()).toEqual([]);
@@ -184,7 +184,7 @@ describe('an entry that somebody else takes off', () => {
   });
 
   it('is believed only when a GET no longer shows it', async () => {
-    const scene = await requested();
+    const scene = await requested(['a/b', ENTRY]);
     const { before } = scene.cluster;
     scene.cluster.before = ({ verb }) => {
       if (verb === 'get') throw new ApiError('getting', 503);

@@ -14,8 +14,8 @@ import {
   saysTheSame,
   writeRecord,
 } from '../../bridge/record.ts';
+import { applyPatch, PatchFailed } from '../simulation/json-patch.ts';
 import { deletingMeta, metaOf, RULE } from '../support/bridge-builders.ts';
-import { applyPatch, PatchFailed } from '../support/json-patch.ts';
 import { holds } from '../support/property.ts';
 
 const rule = { name: RULE, uid: 'rule-uid' };

@@ -178,7 +178,7 @@ describe('a rule that is not ready', () => {
     scene.kinds.lacks.set(KIND, ['watch']);
     await scene.clock.advance(RECHECK_MS + 2_000);
     expect(scene.said('Ready')).toBe('False MissingVerbs');
-    expect(scene.rule()?.metadata.labels).toEqual({});
+    expect(scene.rule()?.metadata.labels).toBeUndefined();
   });
 
   it('says within seconds that its kind is not being watched any more, and that it is again (K17)', async () => {

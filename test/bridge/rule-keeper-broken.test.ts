@@ -53,11 +53,11 @@ describe('a rule whose latest generation is broken', () => {
     await scene.labelled();
     expect(scene.rule()?.metadata.labels).toBeDefined();
     await scene.apply({ ...labelled('web'), ...BROKEN });
-    expect(scene.rule()?.metadata.labels).toEqual({});
+    expect(scene.rule()?.metadata.labels).toBeUndefined();
     await scene.create('logs', { labels: { app: 'logs' } });
     await scene.create('web', { labels: { app: 'web' } });
     expect(scene.finalizers('logs')).toEqual([ENTRY]);
-    expect(scene.finalizers('web')).toBeUndefined();
+    expect(scene.finalizers('web')).toEqual([]);
   });
 
   it('and that no generation was ever accepted of holds what carries its entry, as not accepted', async () => {

@@ -43,7 +43,7 @@ describe('a rule that is applied while the bridge runs', () => {
     await scene.apply(labelled('logs'));
     await scene.create('logs', { labels: { app: 'logs' } });
     await scene.create('web', { labels: { app: 'web' } });
-    expect(scene.finalizers('web')).toBeUndefined();
+    expect(scene.finalizers('web')).toEqual([]);
     await scene.apply(labelled('web'));
     expect(scene.finalizers('logs')).toEqual([ENTRY]);
     expect(scene.finalizers('web')).toEqual([ENTRY]);

@@ -4,21 +4,14 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../bridge/ports.ts';
-import { generationOf, TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
+import { TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
 import { RULE } from '../support/bridge-builders.ts';
 import { ruleSpec } from '../support/rule-objects.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 
 /** The rule is paused now, under the generation that it had. */
 function restore(scene: RuleScene): void {
-  const generation = generationOf(ruleOf(scene));
-  const restored = (object: KubeObject) => ({
-    ...{ ...object, spec: ruleSpec({ paused: true }) },
-    metadata: { ...object.metadata, generation },
-  });
-  // The fake counts an edit of the spec as one: its number is put back by a second write.
-  for (const _ of [1, 2]) scene.cluster.change(RULE, restored, TEARDOWN_RULES);
-  expect(generationOf(ruleOf(scene))).toBe(generation);
+  scene.cluster.restore(TEARDOWN_RULES, { ...ruleOf(scene), spec: ruleSpec({ paused: true }) });
 }
 
 function ruleOf(scene: RuleScene): KubeObject {

@@ -38,7 +38,7 @@ describe('a bridge that serves two namespaces', () => {
     }
     expect(scene.finalizers('logs')).toEqual([ENTRY]);
     expect(scene.finalizers('maps')).toEqual([ENTRY]);
-    expect(scene.finalizers('cats')).toBeUndefined();
+    expect(scene.finalizers('cats')).toEqual([]);
     expect(asked(scene)).toEqual(new Set([inNamespace('team-a'), inNamespace('team-b')]));
     expect(scene.cluster.calls.filter(({ name }) => name === 'cats')).toEqual([]);
     expect(scene.said('Ready')).toBe('True Ready');
@@ -105,7 +105,7 @@ describe('a bridge that serves two namespaces', () => {
     await scene.apply({ match: { ...BUCKETS, namespaceSelector: { matchLabels: { of: 'team-b' } } } });
     await scene.create('logs', { namespace: 'team-a' });
     await scene.create('maps', { namespace: 'team-b' });
-    expect([scene.finalizers('logs'), scene.finalizers('maps')]).toEqual([undefined, [ENTRY]]);
+    expect([scene.finalizers('logs'), scene.finalizers('maps')]).toEqual([[], [ENTRY]]);
     const names = ['team-a', 'team-b'].map((name) => watchedKey({ ...NAMESPACES, name }));
     expect([...asked(scene)].filter((key) => key.includes('namespaces'))).toEqual(names);
     expect(scene.said('Ready')).toBe('True Ready');
@@ -140,7 +140,7 @@ describe('a rule for a kind that is in no namespace', () => {
     const scene = await scoped(TWO);
     expect([scene.said('Accepted'), scene.said('Permitted')]).toEqual(['True Accepted', 'False ClusterScoped']);
     expect(scene.said('Ready')).toBe('False ClusterScoped');
-    expect(scene.finalizers('disk', VOLUMES)).toBeUndefined();
+    expect(scene.finalizers('disk', VOLUMES)).toEqual([]);
     expect(scene.rule()?.metadata.labels).toBeUndefined();
     expect(scene.bridge.whyNotReady()).toEqual([]);
     await scene.deleteRule();

@@ -63,7 +63,7 @@ describe('a released stray', () => {
     ['has lost the word', (cluster: FakeCluster) => cluster.annotate('logs', WORD, undefined)],
     ['has a word for another object', (cluster: FakeCluster) => cluster.annotate('logs', WORD, 'uid-of-the-original')],
     ['is being deleted', (cluster: FakeCluster) => cluster.delete('logs')],
-    ['is another one of that name (K3)', (cluster: FakeCluster) => withUid(cluster, 'another')],
+    ['is another one of that name (K3)', (cluster: FakeCluster) => cluster.succeed('logs', 'another')],
   ])('keeps it when the object, read anew, %s', async (_what, meanwhile) => {
     meanwhile(of.cluster);
     await of.acts.run(KEY);
@@ -175,7 +175,3 @@ describe('strays', () => {
     await expect.poll(() => of.kept.lines.map(({ level }) => level)).toEqual(['warn', 'debug']);
   });
 });
-
-function withUid(cluster: FakeCluster, uid: string): void {
-  cluster.change('logs', ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, uid } }));
-}

@@ -14,8 +14,8 @@ import {
   TEARDOWN_RULES,
   WITHDRAWAL_FINALIZER,
 } from '../../bridge/teardown-rules.ts';
+import { applyPatch, PatchFailed } from '../simulation/json-patch.ts';
 import { BUCKETS, metaOf } from '../support/bridge-builders.ts';
-import { applyPatch, PatchFailed } from '../support/json-patch.ts';
 import { ruleObject } from '../support/rule-objects.ts';
 
 const INJECTS = injectsLabel(BUCKETS);

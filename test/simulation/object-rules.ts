@@ -67,8 +67,8 @@ export function refusalOf(before: KubeObject, after: KubeObject): number | undef
     if (Reflect.get(before.metadata, field) !== Reflect.get(after.metadata, field)) return status;
   }
   const isDeleting = before.metadata.deletionTimestamp !== undefined;
-  const isNew = (entry: string) => !before.metadata.finalizers?.includes(entry);
-  if (isDeleting && (after.metadata.finalizers ?? []).some(isNew)) return 422;
+  const had = new Set(before.metadata.finalizers);
+  if (isDeleting && (after.metadata.finalizers ?? []).some((entry) => !had.has(entry))) return 422;
   return isOverLimit(after) ? 422 : undefined;
 }
 

@@ -96,7 +96,8 @@ export class DrainScene {
   }
 
   finalizers(name: string, kind: KindRef = BUCKETS): readonly string[] | undefined {
-    return this.cluster.peek(name, kind)?.metadata.finalizers;
+    const object = this.cluster.peek(name, kind);
+    return object && (object.metadata.finalizers ?? []);
   }
 
   hasRule(name = RULE): boolean {

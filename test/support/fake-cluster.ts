@@ -1,9 +1,8 @@
 /*
- * A tiny API server in memory behind the cluster port: kinds, resourceVersions, generations, finalizers, JSON patches, the
- * status subresource of rules, pages, watches that replay. `before` runs ahead of every call, may change the store, and may
- * throw what the API server would answer. Names are unique within a kind, whatever the namespace.
+ * A tiny API server in memory behind the cluster port: JSON patches, the status subresource of rules, pages, watches that replay.
+ * `before` runs ahead of every call, may change the store, and may throw what the API server would answer. Names are unique within
+ * a kind, whatever the namespace. It is held against the scripts that real servers follow by test/simulation/agreement-fake.test.ts.
  */
-import { isDeepStrictEqual } from 'node:util';
 import {
   ApiError,
   type Cluster,
@@ -19,27 +18,20 @@ import {
   type Watched,
   type WatchFrame,
 } from '../../bridge/ports.ts';
+import { applyPatch, PatchFailed } from '../simulation/json-patch.ts';
+import { hasOwnStatus, keepingStatus } from '../simulation/object-rules.ts';
 import { BUCKETS } from './bridge-builders.ts';
-import { applyPatch, PatchFailed } from './json-patch.ts';
+import { FakeStore } from './fake-store.ts';
 import { START, stamp } from './manual-clock.ts';
-import {
-  asksFor,
-  type Call,
-  generationMoved,
-  type Happening,
-  isRules,
-  isWithin,
-  keyOf,
-  kindWord,
-  throughSubresource,
-  typeOf,
-} from './stored-object.ts';
+import { asksFor, type Call, kindWord } from './stored-object.ts';
 
 /** What an object is made of; the rest the API server fills in. */
 export interface NewObject extends Partial<Omit<ObjectMeta, 'uid' | 'resourceVersion'>> {
   readonly name: string;
   readonly uid?: string;
   readonly spec?: Readonly<Record<string, unknown>>;
+  /** All beside the metadata, instead of the spec alone. */
+  readonly fields?: Readonly<Record<string, unknown>>;
   /** `buckets` of `storage.example.com/v1` unless told. */
   readonly kind?: KindRef;
 }
@@ -53,17 +45,17 @@ export class FakeCluster implements Cluster {
   before: (call: Call) => void = () => {};
   /** What cannot be listed or watched, by `group/resource` or `group/resource@namespace`: 403, or 404 for one that is not served. */
   readonly refused = new Map<string, 403 | 404>();
-  readonly #lists = new Map<string, readonly ObjectMeta[]>();
-  readonly #objects = new Map<string, KubeObject>();
-  readonly #past: Happening[] = [];
+  /** The status of the last PATCH. */
+  patchStatus: number | undefined;
+  readonly #store = new FakeStore();
   readonly #watchers = new Set<() => void>();
-  #version = 100;
   #bookmarks = 0;
   #broken: { readonly error: Error | undefined } | undefined;
   readonly #now: () => number;
 
   constructor(now: () => number = () => START) {
     this.#now = now;
+    this.#store.onWrite = () => this.#wake();
   }
 
   /** How many calls of a verb came in. */
@@ -72,35 +64,40 @@ export class FakeCluster implements Cluster {
   }
 
   peek(name: string, kind: Watched = BUCKETS): KubeObject | undefined {
-    return this.#objects.get(keyOf(kind, name));
+    return this.#store.get(kind, name);
   }
 
-  create({ name, uid = `uid-${name}`, spec = {}, kind = BUCKETS, ...meta }: NewObject): KubeObject {
+  create({ name, uid = `uid-${name}`, kind = BUCKETS, spec = {}, fields = { spec }, ...meta }: NewObject): KubeObject {
+    const { namespace, ...others } = { namespace: 'team-a', ...meta };
     const metadata = {
-      ...{ name, namespace: 'team-a', uid, creationTimestamp: stamp(this.#now() - 3_600_000) },
-      ...meta,
-      ...(isRules(kind) ? { generation: 1, namespace: undefined } : {}),
-      resourceVersion: '',
+      ...{ name, uid, creationTimestamp: stamp(this.#now() - 3_600_000), resourceVersion: '' },
+      ...(hasOwnStatus(kind) || namespace === undefined ? {} : { namespace }),
+      ...others,
     };
     const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
-    return this.#store(kind, { apiVersion, kind: kindWord(kind), metadata, spec });
+    return this.#store.put({ ...kind, namespace, name }, { apiVersion, kind: kindWord(kind), ...fields, metadata });
   }
 
   /** DELETE: marks an object with finalizers, removes one without. */
   delete(name: string, meta: Partial<ObjectMeta> = {}, kind: Watched = BUCKETS): void {
-    const deletionTimestamp = stamp(this.#now());
-    const edit = ({ metadata, ...rest }: KubeObject) => ({
-      ...rest,
-      metadata: { ...metadata, deletionTimestamp, ...meta },
-    });
-    this.change(name, edit, kind);
+    this.#store.delete(kind, name, { deletionTimestamp: stamp(this.#now()), ...meta });
   }
 
-  /** Any write by somebody else. */
-  change(name: string, edit: (object: KubeObject) => KubeObject, kind: Watched = BUCKETS): void {
+  /** Any write by somebody else, who may write the status as well. */
+  change(name: string, edit: (object: KubeObject) => KubeObject, kind: Watched = BUCKETS): KubeObject {
     const object = this.peek(name, kind);
     if (object === undefined) throw new Error(`changing ${name}: it is not there`);
-    this.#store(kind, edit(structuredClone(object)));
+    return this.#store.put({ ...kind, name }, edit(structuredClone(object)));
+  }
+
+  /** Somebody deletes an object, nothing holds it, and another one of that name is made like it. */
+  succeed(name: string, uid: string, kind: KindRef = BUCKETS): void {
+    this.#store.succeed(kind, name, uid);
+  }
+
+  /** The storage is restored from a copy: an object is another one under the same generation. */
+  restore(kind: KindRef, object: KubeObject): void {
+    this.#store.restore(kind, object);
   }
 
   /** An annotation written by somebody else; undefined takes it off. */
@@ -116,13 +113,13 @@ export class FakeCluster implements Cluster {
   /** A bookmark for every watch, as an API server sends one about every minute. */
   bookmark(): void {
     this.#bookmarks += 1;
-    for (const wake of [...this.#watchers]) wake();
+    this.#wake();
   }
 
   /** Ends every watch, quietly or with an error; the next ones go on. */
   endWatches(error?: Error): void {
     this.#broken = { error };
-    for (const wake of [...this.#watchers]) wake();
+    this.#wake();
     this.#broken = undefined;
   }
 
@@ -134,16 +131,19 @@ export class FakeCluster implements Cluster {
   async patch(path: ObjectPath, operations: readonly PatchOperation[], subresource?: 'status'): Promise<PatchOutcome> {
     const written = subresource === undefined ? {} : { subresource };
     this.#called({ verb: 'patch', name: path.name, operations, kind: path, ...written });
-    const object = this.peek(path.name, path);
-    if (object === undefined) return { kind: 'missing' };
+    const before = this.peek(path.name, path);
+    this.patchStatus = 404;
+    if (before === undefined || (subresource !== undefined && !hasOwnStatus(path))) return { kind: 'missing' };
     try {
-      const patched = applyPatch(object, operations);
-      return {
-        kind: 'patched',
-        meta: this.#store(path, throughSubresource(path, { before: object, after: patched, subresource })).metadata,
-      };
+      const patched = applyPatch(before, operations);
+      const after = subresource ? { ...before, status: patched.status } : keepingStatus(path, before, patched);
+      const { metadata } = this.#store.put(path, after);
+      this.patchStatus = 200;
+      return { kind: 'patched', meta: metadata };
     } catch (error) {
-      if (error instanceof PatchFailed) return { kind: 'conflict' };
+      const status = error instanceof PatchFailed ? 422 : error instanceof ApiError ? error.status : 0;
+      this.patchStatus = status;
+      if (status === 409 || status === 422) return { kind: 'conflict' };
       throw error;
     }
   }
@@ -151,24 +151,15 @@ export class FakeCluster implements Cluster {
   /** Pages of one list show the objects as they were at its first page. */
   async list(kind: Watched, { limit = 500, next }: Partial<PageWanted> = {}): Promise<ListPage> {
     this.#called({ verb: 'list', name: kind.resource, kind });
-    const [version = String(this.#version), start = '0'] = next?.split('+') ?? [];
-    const all = this.#lists.get(version) ?? this.#ofKind(kind);
-    this.#lists.set(version, all);
-    const end = Number(start) + limit;
-    if (end >= all.length) this.#lists.delete(version);
-    return {
-      items: all.slice(Number(start), end),
-      resourceVersion: version,
-      ...(end < all.length ? { next: `${version}+${end}` } : {}),
-    };
+    return this.#store.page(kind, { limit, next });
   }
 
   async *watch(kind: Watched, from: string | undefined, signal: AbortSignal): AsyncGenerator<WatchFrame> {
     this.#called({ verb: 'watch', name: kind.resource, kind });
-    let seen = Number(from ?? this.#version);
+    let seen = Number(from ?? this.#store.version);
     yield { type: 'opened' };
     if (from === undefined) {
-      for (const meta of this.#ofKind(kind)) yield { type: 'present', meta };
+      for (const { metadata } of this.#store.shown(kind)) yield { type: 'present', meta: metadata, isAdded: true };
       yield { type: 'bookmark', resourceVersion: String(seen), synced: true };
     }
     let bookmarks = this.#bookmarks;
@@ -182,15 +173,13 @@ export class FakeCluster implements Cluster {
     signal.addEventListener('abort', onChange, { once: true });
     try {
       while (!signal.aborted && broken === undefined) {
-        const isNext = (one: Happening) =>
-          one.version > seen && one.type === typeOf(kind) && isWithin(kind, one.frame.meta);
-        const next = this.#past.find(isNext);
+        const next = this.#store.next(kind, seen);
         if (next !== undefined) {
           seen = next.version;
           yield next.frame;
         } else if (bookmarks < this.#bookmarks) {
           bookmarks = this.#bookmarks;
-          seen = this.#version;
+          seen = this.#store.version;
           yield { type: 'bookmark', resourceVersion: String(seen), synced: false };
         } else {
           await new Promise<void>((resolve) => {
@@ -220,30 +209,7 @@ export class FakeCluster implements Cluster {
     }
   }
 
-  #ofKind(kind: Watched): readonly ObjectMeta[] {
-    const prefix = `${typeOf(kind)}/`;
-    const all = [...this.#objects].filter(([key]) => key.startsWith(prefix));
-    return all.map(([, { metadata }]) => metadata).filter((meta) => isWithin(kind, meta));
-  }
-
-  #store(kind: KindRef, object: KubeObject): KubeObject {
-    const { name, namespace } = object.metadata;
-    const key = keyOf({ ...kind, namespace }, name);
-    const before = this.#objects.get(key);
-    // A write that changes nothing is none.
-    if (before !== undefined && isDeepStrictEqual(before, object)) return structuredClone(before);
-    this.#version += 1;
-    const metadata = { ...object.metadata, resourceVersion: String(this.#version) };
-    const stored = generationMoved(before, { ...object, metadata });
-    const isOver = metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
-    if (isOver) this.#objects.delete(key);
-    else this.#objects.set(key, stored);
-    const { metadata: meta } = stored;
-    const frame: Happening['frame'] = isOver
-      ? { type: 'deleted', meta }
-      : { type: 'present', meta, isAdded: before === undefined };
-    this.#past.push({ version: this.#version, type: typeOf(kind), frame });
+  #wake(): void {
     for (const wake of [...this.#watchers]) wake();
-    return structuredClone(stored);
   }
 }

@@ -156,7 +156,8 @@ export class RuleScene {
   }
 
   finalizers(name: string, kind?: KindRef): readonly string[] | undefined {
-    return this.cluster.peek(name, kind)?.metadata.finalizers;
+    const object = this.cluster.peek(name, kind);
+    return object && (object.metadata.finalizers ?? []);
   }
 
   /** The requests that the queue took. */

@@ -1,9 +1,8 @@
 /*
- * How the fake API server keeps objects: keys by kind and name, what a subresource lets through, generations, what calls ask for.
- * Pure; used by fake-cluster.ts.
+ * How the fake API server keeps objects: keys by kind and name, what happened to them, what calls ask for. Pure; used by
+ * fake-cluster.ts and fake-store.ts, and by the model of the simulation.
  */
-import { isDeepStrictEqual } from 'node:util';
-import type { KindRef, KubeObject, ObjectMeta, PatchOperation, Watched, WatchFrame } from '../../bridge/ports.ts';
+import type { KindRef, ObjectMeta, PatchOperation, Watched, WatchFrame } from '../../bridge/ports.ts';
 import { RIGHTS_BINDING } from '../../bridge/rights-binding.ts';
 
 /** What watches read: a write, by the version that it made. */
@@ -23,16 +22,9 @@ export interface Call {
   readonly subresource?: 'status';
 }
 
-/** Only this one has a status subresource, as its definition says. */
-const RULES = 'finalizer-bridge.dev/teardownrules';
-
 /** A kind whatever its version: an object can be had in any. */
 export function typeOf({ group, resource }: Pick<KindRef, 'group' | 'resource'>): string {
   return `${group}/${resource}`;
-}
-
-export function isRules(kind: KindRef): boolean {
-  return typeOf(kind) === RULES;
 }
 
 /** What has the same name in each namespace; all other names are unique within a kind. */
@@ -45,31 +37,6 @@ export function keyOf(kind: Watched, name: string): string {
 
 export function kindWord({ resource }: KindRef): string {
   return resource === 'buckets' ? 'Bucket' : resource;
-}
-
-interface Write {
-  readonly before: KubeObject;
-  readonly after: KubeObject;
-  readonly subresource: 'status' | undefined;
-}
-
-/** What of a patched object is stored: only the status through the subresource, and without it everything else. */
-export function throughSubresource(kind: KindRef, { before, after, subresource }: Write): KubeObject {
-  if (!isRules(kind)) return after;
-  const { status: _, ...rest } = subresource === 'status' ? before : after;
-  const { status } = subresource === 'status' ? after : before;
-  return status === undefined ? rest : { ...rest, status };
-}
-
-/** A generation counts the changes of a spec. */
-export function generationMoved(before: KubeObject | undefined, after: KubeObject): KubeObject {
-  const { metadata } = after;
-  if (before === undefined || !('generation' in metadata) || isDeepStrictEqual(before.spec, after.spec)) return after;
-  const moved: ObjectMeta & { readonly generation: number } = {
-    ...metadata,
-    generation: Number(metadata.generation) + 1,
-  };
-  return { ...after, metadata: moved };
 }
 
 /** What a list or watch asks for, widest first: the kind, and its part in a namespace or of a name, `*` for all of it. */

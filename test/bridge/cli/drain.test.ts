@@ -95,7 +95,7 @@ describe('drain', () => {
       expect.stringContaining('buckets.storage.example.com team-a/stuck: NoBridge'),
       expect.stringContaining(`give them up with finalizer-bridge drain --rule ${RULE} --release-held`),
     ]);
-    expect(line.cluster.peek('live')?.metadata.finalizers).toEqual([]);
+    expect(Object.keys(line.cluster.peek('live')?.metadata ?? { finalizers: [] })).not.toContain('finalizers');
   });
 
   it('says when a release that waits can be acted on', async () => {
@@ -158,7 +158,7 @@ describe('drain', () => {
     const line = lineWithRule();
     line.cluster.create({ name: 'lost', finalizers: ['finalizer-bridge.dev/gone'] });
     expect(await ran(line, 'drain --yes --rule gone')).toMatchObject({ exit: 0 });
-    expect(line.cluster.peek('lost')?.metadata.finalizers).toEqual([]);
+    expect(Object.keys(line.cluster.peek('lost')?.metadata ?? { finalizers: [] })).not.toContain('finalizers');
   });
 
   it.each(['--timeout soon', '--bridge-gone yesterday', '--release-held=later', '--bridge-up --bridge-gone'])(

@@ -38,12 +38,13 @@ describe('finalizers of others', () => {
   it('of a namespace are those of its spec, with what the namespace says of itself', async () => {
     const line = new CommandLine();
     const kind = { group: '', version: 'v1', resource: 'namespaces' };
-    line.cluster.create({ name: 'team-b', kind, spec: { finalizers: ['kubernetes'] } });
+    const finalizers = ['x.example.com/y'];
+    line.cluster.create({ name: 'team-b', kind, finalizers, spec: { finalizers: ['kubernetes'] } });
+    line.cluster.delete('team-b', {}, kind);
     line.cluster.change(
       'team-b',
       (object) => ({
         ...object,
-        metadata: { ...object.metadata, deletionTimestamp: stamp(START), finalizers: ['x.example.com/y'] },
         status: {
           conditions: [
             {

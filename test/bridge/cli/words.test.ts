@@ -73,13 +73,14 @@ describe.each(WORDS)('$verb', ({ verb, options }) => {
 
   it('is never written on a successor of the same name', async () => {
     line.cluster.before = ({ verb: called }) => {
-      if (called === 'patch') line.cluster.create({ name: 'logs', uid: 'another', finalizers: [ENTRY] });
+      if (called === 'patch') line.cluster.succeed('logs', 'another');
     };
     expect(await line.run(`${verb} bucket/logs`, ...options)).toMatchObject({
       exit: 1,
       err: expect.stringContaining('it is gone by now'),
     });
-    expect(meta().annotations).toBeUndefined();
+    expect(meta().uid).toBe('another');
+    expect(meta().annotations).toEqual({ theirs: 'x' });
   });
 
   it('is not written when the entry has come off meanwhile', async () => {
