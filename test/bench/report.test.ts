@@ -21,6 +21,14 @@ describe('the command line', () => {
     ]);
   });
 
+  it('are bridges with the functions that are to work beside them, each of the same place', () => {
+    const { candidates } = readOptions(['--bridge', '/a.mjs', '--function', '/f.mjs', '--function', '/g.mjs']);
+    expect(candidates).toEqual([
+      { name: '/a.mjs /f.mjs', entry: '/a.mjs', functionEntry: '/f.mjs', flags: [] },
+      { name: 'this tree /g.mjs', entry: undefined, functionEntry: '/g.mjs', flags: [] },
+    ]);
+  });
+
   it('measures the peers after the bridges, and no peer unless told', () => {
     const { candidates } = readOptions(['--peers', '--bridge', '/a.mjs']);
     expect(candidates.map(({ name, peer }) => [name, peer])).toEqual([
