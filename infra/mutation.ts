@@ -3,7 +3,7 @@
  * their tests notice. Called by mutate.ts (npm run mutate), and by test.ts for what has changed.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MUTATED, type Mutated } from '../test/mutation/modules.ts';
 import { Interrupted } from './boot/child.mjs';
@@ -14,6 +14,7 @@ import type { Check } from './verify.ts';
 
 const root = join(import.meta.dirname, '..');
 const FOLDER = '.cache/mutation';
+const SANDBOX = `${FOLDER}/sandbox`;
 /** So many lines of modules take two minutes of a machine with two cores: about 450 edits. */
 const LINES_AT_ONCE = 250;
 
@@ -63,6 +64,8 @@ function changedIn(args: readonly string[]): readonly string[] {
 export async function mutate(modules: readonly Mutated[]): Promise<readonly Score[]> {
   const folder = join(root, FOLDER);
   mkdirSync(folder, { recursive: true });
+  // Copies of the tree, left by a run that was killed.
+  rmSync(join(root, SANDBOX), { recursive: true, force: true });
   const [config, report] = [join(folder, 'stryker.json'), join(folder, 'report.json')];
   writeFileSync(config, JSON.stringify(configuration(modules, report), undefined, 2));
   const code = await runTool('stryker', ['run', config]);
@@ -85,7 +88,8 @@ function configuration(modules: readonly Mutated[], fileName: string) {
     reporters: ['progress-append-only', 'json'],
     jsonReporter: { fileName },
     concurrency: 2,
-    tempDirName: `${FOLDER}/sandbox`,
+    tempDirName: SANDBOX,
+    cleanTempDir: 'always',
     ignorePatterns: ['build', 'dist', '.serverless', '.cache'],
     thresholds: { high: 95, low: 85, break: null },
     allowConsoleColors: false,

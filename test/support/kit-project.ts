@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { npmPackage, npmTarball } from './made-once.ts';
+import { npmTarball } from './made-once.ts';
 import { root } from './tracked-files.ts';
 
 /** What a command printed, and how it ended. */
@@ -36,7 +36,7 @@ const NOWHERE = 'http://127.0.0.1:9';
 
 /** Packs the package, unless a test before has. */
 export async function packKit(): Promise<PackedKit> {
-  const [tarball, source] = [await npmTarball(), await npmPackage()];
+  const { tarball, source } = await npmTarball();
   const home = mkdtempSync(join(tmpdir(), 'finalizer-bridge-kit-'));
   const run: PackedKit['run'] = (folder, command, args, env = {}) => {
     const bin = join(folder, 'node_modules/.bin');

@@ -39,8 +39,8 @@ export const npmPackage = (): Promise<string> =>
     }
   });
 
-/** The file that npm makes of it. */
-export async function npmTarball(): Promise<string> {
+/** The file that npm makes of it, and that folder. */
+export async function npmTarball(): Promise<{ readonly tarball: string; readonly source: string }> {
   const source = await npmPackage();
   const folder = await madeOnce('tarball', async (made) => {
     const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', made];
@@ -48,7 +48,7 @@ export async function npmTarball(): Promise<string> {
     if (status !== 0) throw new Error(`packing the package: ${stderr}`);
   });
   const [name = 'nothing'] = readdirSync(folder);
-  return join(folder, name);
+  return { tarball: join(folder, name), source };
 }
 
 const factsSchema = z.array(
