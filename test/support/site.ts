@@ -33,9 +33,9 @@ export interface SiteOptions {
   readonly handlers?: readonly string[];
   readonly tripwires?: boolean;
   readonly faults?: boolean;
-  /** Makes the bridge that runs instead of the sources, in the site's folder; resolves to its entry point. */
+  /** Makes another bridge than the one that is shipped, in the site's folder; resolves to its entry point. */
   readonly bridgeEntry?: (folder: string) => Promise<string>;
-  /** Runs what is shipped, bundled, instead of the sources. */
+  /** Runs the function as it is shipped, bundled, instead of its sources; the bridge always is. */
   readonly bundled?: boolean;
   /** Seconds until what was received and not deleted comes again; 60 for results, 1,800 for requests unless told. */
   readonly resultVisibility?: number;
@@ -132,9 +132,8 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
   const faults = layout.faults === true ? await startFaults({ kube, folder, account: name }, keep) : undefined;
   const { namespace, group, manifests } = bucketKind(name);
   await kube.apply(manifests);
-  const entries = bundled ? await buildEntries() : undefined;
-  const bridgeEntry = (await options.bridgeEntry?.(folder)) ?? entries?.bridge;
-  const entry = bridgeEntry === undefined ? {} : { entry: bridgeEntry };
+  const functions = bundled ? (await functionBundles(['s3-bucket'])).outDir : undefined;
+  const entry = (await options.bridgeEntry?.(folder)) ?? join((await bridgeBundle()).outDir, 'main.mjs');
   const logFile = join(folder, 'bridge.log');
   const seen: Site = {
     ...(wires === undefined ? queues : behind(queues, wires.sqs.url)),
@@ -157,21 +156,21 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
     startBridge: async (rules = { team: {} }, until = 'ready') => {
       const kinds = [{ group, resource: 'buckets' }];
       const written = Object.entries(rules).map(([rule, spec]) => ruleFor(group, rule, spec));
-      const common = { kinds, account: name, logLevel: 'debug', logFile, nodeArgs, ...entry };
+      const common = { kinds, account: name, logLevel: 'debug', logFile, nodeArgs, entry };
       const bridge = keep(await startBridge(seen, { ...common, rules: written }));
       if (until === 'ready') await bridge.ready();
       return bridge;
     },
     startBridgeOverApi: async ({ kinds = [], namespaceSelectors = false, listedKinds = [] } = {}) => {
       const rights = { kinds: [{ group, resource: 'buckets' }, ...kinds], namespaceSelectors, listedKinds };
-      return keep(await startBridge(seen, { ...rights, account: name, logLevel: 'debug', logFile, ...entry }));
+      return keep(await startBridge(seen, { ...rights, account: name, logLevel: 'debug', logFile, entry }));
     },
     freeLease: async () => {
       const { status } = await kube.request('DELETE', LEASE_PATH);
       if (status !== 200) throw new Error(`deleting the lease: status ${status}`);
     },
     startFunction: async (handler = 's3-bucket') => {
-      const entry = entries === undefined ? {} : { entry: join(entries.functions, handler, 'index.mjs') };
+      const entry = functions === undefined ? {} : { entry: join(functions, handler, 'index.mjs') };
       return keep(await startFunction(seen, handler, { names: [`${name}-*`], ...entry }));
     },
     startDeadLetters: async () => keep(await startDeadLetters(seen)),
@@ -226,11 +225,6 @@ function kubeBehind(kube: KubeClient, server: string, folder: string): Site['kub
       return { token, kubeconfig: await kubeconfigFor({ token, namespace, name: `${namespace}-${name}` }) };
     },
   };
-}
-
-async function buildEntries(): Promise<{ readonly bridge: string; readonly functions: string }> {
-  const [bridge, functions] = [await bridgeBundle(), await functionBundles(['s3-bucket'])];
-  return { bridge: join(bridge.outDir, 'main.mjs'), functions: functions.outDir };
 }
 
 /** Prints the end of the bridges' log below a test that failed. */
