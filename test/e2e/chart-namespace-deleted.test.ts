@@ -148,6 +148,9 @@ describe('a binding that somebody deletes', () => {
     await on.kube.request('DELETE', bindingIn(HOME));
     await on.rules.says('team', 'Permitted', { status: 'True', message: 'was deleted, and stays until' }, 150_000);
     await buckets.create('after', { versions: 'none' });
+    // As after a rollback to values without the namespace: what is being deleted is taken over as it is.
+    expect(await release('upgrade', { namespaces: [HOME, LATER] })).toMatchObject({ code: 0, err: '' });
+    expect((await binding(HOME))?.finalizers).toEqual([KEPT]);
     const free = [{ op: 'remove', path: '/metadata/finalizers' }];
     const by = { contentType: 'application/json-patch+json' };
     expect((await on.kube.request('PATCH', bindingIn(HOME), free, by)).status).toBe(200);

@@ -169,6 +169,51 @@ describe('the chart for some namespaces', () => {
     await on.rules.ready('team', 60_000);
   });
 
+  it('is not upgraded to leave it for good before every rule says that it is left (P9)', {
+    timeout: MINUTES,
+  }, async () => {
+    const dropped = { namespaces: [HOME] };
+    const refused = await release('upgrade', dropped);
+    expect(refused.code).not.toBe(0);
+    expect(refused.err).toContain(
+      `Namespace ${SERVED} is among the values no more, and objects there may carry the entry of rule`,
+    );
+    await on.rules.delete('prod');
+    const named = z.object({ namespaces: z.array(z.string()) });
+    const isLeft = async () => !z.parse(named, (await on.rules.read('team'))?.status).namespaces.includes(SERVED);
+    await eventually(
+      'rule team names it no more, and rule prod is gone',
+      async () => {
+        return (await isLeft()) && (await on.rules.read('prod')) === undefined;
+      },
+      400_000,
+    );
+    expect(await release('upgrade', dropped)).toMatchObject({ code: 0, err: '' });
+    const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${SERVED}/rolebindings/finalizer-bridge`;
+    expect((await on.kube.request('GET', path)).status).toBe(404);
+    await bridge.stop();
+    bridge = await on.startBridge();
+    await leads(bridge);
+    await on.rules.ready('team', 60_000);
+  });
+
+  it('takes a rule that a bridge has begun with, and that has no status, for one that was in force anywhere (P5)', {
+    timeout: MINUTES,
+  }, async () => {
+    const { spec } = ruleFor(on.site.group, 'begun', {});
+    const finalizers = ['finalizer-bridge.dev/withdrawal'];
+    const apiVersion = 'finalizer-bridge.dev/v1alpha1';
+    await on.kube.apply([{ apiVersion, kind: 'TeardownRule', metadata: { name: 'begun', finalizers }, spec }]);
+    await on.rules.says('begun', 'Ready', { status: 'False', reason: 'NamespacesLeft' }, 60_000);
+    expect((await on.rules.read('begun'))?.status).toMatchObject({ namespaces: ['*', HOME] });
+    // Whoever knows better says so, as docs/operations.md has it.
+    const status = { status: { namespaces: [HOME] } };
+    const by = { contentType: 'application/merge-patch+json' };
+    const path = '/apis/finalizer-bridge.dev/v1alpha1/teardownrules/begun/status';
+    expect((await on.kube.request('PATCH', path, status, by)).status).toBe(200);
+    await on.rules.ready('begun', 60_000);
+  });
+
   it('P9 K20 is uninstalled by a drain that has no more rights than that, and leaves nothing behind', {
     timeout: MINUTES,
   }, async () => {
