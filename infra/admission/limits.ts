@@ -6,8 +6,9 @@
  */
 import { INJECTS_LABEL } from '../../bridge/injects.ts';
 import { RIGHTS_BINDING, RIGHTS_FINALIZER } from '../../bridge/rights-binding.ts';
-import { ENTRY_PREFIX, RULE_GROUP } from '../../bridge/rule-facts.ts';
+import { RULE_GROUP } from '../../bridge/rule-facts.ts';
 import type { NamedExpression } from './expressions.ts';
+import { areFew, othersIn, piecesOf } from './pieces.ts';
 import { ANNOTATIONS_MAX, DOMAINS_OF, listOf, type Validation } from './words.ts';
 
 /**
@@ -37,27 +38,13 @@ function memberIsSame(name: string, isApart: string): string {
   ].join('\n');
 }
 
-/**
- * Finalizers by line, cut where one of ours begins. The API server's time for a loop grows with the square of its length, so
- * what loops here goes over our entries alone: over 30,000 finalizers of others it took 13 s.
- */
-const cutAtOurs = (list: string) => `([''] + ${list}.orValue([]) + ['']).join('\\n').split('\\n${ENTRY_PREFIX}')`;
-
-/** What is left of them without ours: of each piece what follows its first line end, which the first piece begins with. */
-const others = (pieces: string) => `${pieces}.map(p, p.contains('\\n') ? p.substring(p.indexOf('\\n')) : '').join('')`;
-
-/** Most of our entries on one object that are gone through. */
-const ENTRIES_MAX = 500;
-
 const [finalizersBefore, finalizersAfter] = member('finalizers');
-const [piecesBefore, piecesAfter] = ['variables.piecesBefore', 'variables.piecesAfter'];
 
-/** Looked at only where finalizers differ. Each has the API server's budget for an expression to itself, which 1 MB needs. */
+/** Looked at only where finalizers differ. */
 export const variables: readonly NamedExpression[] = [
-  { name: 'piecesBefore', expression: cutAtOurs(finalizersBefore) },
-  { name: 'piecesAfter', expression: cutAtOurs(finalizersAfter) },
-  { name: 'othersBefore', expression: others(piecesBefore) },
-  { name: 'othersAfter', expression: others(piecesAfter) },
+  ...piecesOf(finalizersBefore, finalizersAfter),
+  { name: 'othersBefore', expression: othersIn('variables.piecesBefore') },
+  { name: 'othersAfter', expression: othersIn('variables.piecesAfter') },
 ];
 
 const isBinding = `request.resource.group == '${RIGHTS_BINDING.group}'`;
@@ -72,7 +59,7 @@ const bindingKeepsOthers = [
 const othersAreSame = [
   `${finalizersBefore} == ${finalizersAfter} ||`,
   `${bindingKeepsOthers} ||`,
-  `(size(${piecesBefore}) <= ${ENTRIES_MAX} && size(${piecesAfter}) <= ${ENTRIES_MAX} &&`,
+  `(${areFew} &&`,
   'variables.othersBefore == variables.othersAfter)',
 ].join('\n');
 

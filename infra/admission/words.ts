@@ -47,6 +47,9 @@ const CHECKS_MAX = 2;
 
 const asked = `authorizer.group('${RULE_GROUP}').resource('${RULE_RESOURCE}').namespace(request.?namespace.orValue(''))`;
 
+/** Whether the caller has a verb on every rule, in the object's namespace or in all. */
+export const mayOnAll = (verb: string) => `${asked}.check('${verb}').allowed()`;
+
 /**
  * Whether the caller has a verb on all rules of a list, in the object's namespace or in all. More rules than can be asked
  * about by name are allowed to who has the verb on every rule.
@@ -55,7 +58,7 @@ export function mayOn(rules: string, verb: string): string {
   return [
     `size(${rules}) == 0 ||`,
     `(size(${rules}) <= ${CHECKS_MAX} ? ${rules}.all(r, ${asked}.name(r).check('${verb}').allowed()) :`,
-    `  ${asked}.check('${verb}').allowed())`,
+    `  ${mayOnAll(verb)})`,
   ].join('\n');
 }
 
@@ -147,7 +150,7 @@ const RECORDS = 'variables.records';
 const recording = `to write or remove what the bridge records in ${RECORD_PREFIX}*`;
 
 export const validations: readonly Validation[] = [
-  { expression: `!variables.crowded ||\n${asked}.check('${RECORD_VERB}').allowed()`, because: crowded },
+  { expression: `!variables.crowded ||\n${mayOnAll(RECORD_VERB)}`, because: crowded },
   { expression: mayOn(RECORDS, RECORD_VERB), because: lacking(RECORDS, RECORD_VERB, recording) },
   {
     expression: `variables.touched.all(k, !${begins(REASON_PREFIX)} || size(variables.after[?k].orValue('')) <= ${REASON_WORD_MAX})`,

@@ -18,6 +18,15 @@ const buckets = { group: 'storage.example.com', resource: 'buckets' };
 const configMaps = { group: '', resource: 'configmaps' };
 const creation = { apiVersions: ['*'], operations: ['CREATE'] };
 
+const written = z.looseObject({ name: z.optional(z.string()), expression: z.string() });
+
+/** All expressions of a policy, wherever they stand, with the names of those that have one. */
+function expressionsIn(part: unknown): readonly { readonly name?: string | undefined; readonly expression: string }[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const { data } = written.safeParse(part);
+  return [...(data === undefined ? [] : [data]), ...Object.values(part).flatMap(expressionsIn)];
+}
+
 describe('the label by which a binding finds its rules', () => {
   it('is the hash of the name of the kind, as any shell or chart can make it', () => {
     const hashed = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
@@ -127,25 +136,6 @@ describe('guardManifests', () => {
     expect(policies.map((policy) => spec.safeParse(policy.spec).success)).toEqual([true, true]);
   });
 
-  it('loops over no list of finalizers with each write of the bridge, which takes time by its square: over 500 pieces at most', () => {
-    const texts = z.object({
-      variables: z.array(z.object({ expression: z.string() })),
-      validations: z.array(z.object({ expression: z.string() })),
-    });
-    const limits = guardManifests([buckets], accounts).find(
-      ({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && metadata.name.endsWith('limits'),
-    );
-    const { variables, validations } = texts.parse(limits?.spec);
-    const all = [...variables, ...validations].map(({ expression }) => expression);
-    const loop = /finalizers(\.orValue\(\[\]\))?\.(all|exists|exists_one|filter|map)\(/;
-    expect(all.filter((expression) => expression.includes('finalizers')).length).toBeGreaterThan(2);
-    expect(all.filter((expression) => loop.test(expression))).toEqual([]);
-    const [last = ''] = validations.map(({ expression }) => expression).filter((text) => text.includes('othersBefore'));
-    const sizes = ['size(variables.piecesBefore) <= 500 &&', 'size(variables.piecesAfter) <= 500 &&', 'othersBefore'];
-    const places = sizes.map((text) => last.indexOf(text));
-    expect(places).toEqual(places.filter((place) => place >= 0).toSorted((left, right) => left - right));
-  });
-
   it('looks at each kind with its subresources, and at rules and RoleBindings only for the accounts', () => {
     const rulesOf = (name: string) =>
       guardManifests([buckets, { ...buckets }], { ...accounts, entries: 'Always' }).find(
@@ -163,6 +153,43 @@ describe('guardManifests', () => {
         { ...bindings, operations: ['*'] },
       ],
     });
+  });
+});
+
+describe('every policy', () => {
+  const accounts = { bridge: { namespace: 'fb', name: 'bridge' }, drain: { namespace: 'fb', name: 'drain' } };
+  const [deleting, always] = (['Deleting', 'Always'] as const).map((entries) =>
+    guardManifests([buckets], { ...accounts, entries, prefix: entries }),
+  );
+  const policies = [...admissionManifests([buckets]), ...(deleting ?? []), ...(always ?? [])]
+    .filter(({ kind }) => kind.endsWith('Policy'))
+    .map(({ metadata: { name }, spec }) => ({ name, expressions: expressionsIn(spec) }));
+  const loop = /\.(all|exists|exists_one|existsOne|filter|map|transformList|transformMap)\(/;
+  /** What loops over some list, straight or with its default. */
+  const over = (list: string) => new RegExp(`${list}(\\.orValue\\(\\[\\]\\))?${loop.source}`);
+  const few = 'size(variables.piecesBefore) <= 500 && size(variables.piecesAfter) <= 500';
+
+  it.each(policies)(
+    '$name loops over no finalizers, which takes an API server time by the square of their number',
+    (policy) => {
+      expect(policy.expressions.length).toBeGreaterThan(2);
+      expect(policy.expressions.filter(({ expression }) => over('finalizers').test(expression))).toEqual([]);
+    },
+  );
+
+  it.each(policies)('$name loops over our entries only where they are 500 at most', ({ name, expressions }) => {
+    const loops = expressions.filter(({ expression }) => over('pieces(Before|After)').test(expression));
+    expect(loops.length).toBe(name.endsWith('limits') || name.endsWith('entries') ? 2 : 0);
+    const crowded = expressions.find((one) => one.name === 'crowded')?.expression;
+    const users = expressions.filter(({ expression }) => /variables\.others(Before|After)/.test(expression));
+    if (name.endsWith('limits')) {
+      expect(users).toHaveLength(1);
+      expect(users[0]?.expression).toContain(`(${few} &&\nvariables.othersBefore == variables.othersAfter)`);
+    }
+    if (name.endsWith('entries')) {
+      expect(crowded).toBe(`!(${few})`);
+      for (const { expression } of loops) expect(expression).toMatch(/^variables\.crowded \? \[\] :/);
+    }
   });
 });
 
