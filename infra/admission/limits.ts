@@ -8,7 +8,7 @@ import { INJECTS_LABEL } from '../../bridge/injects.ts';
 import { RIGHTS_BINDING, RIGHTS_FINALIZER } from '../../bridge/rights-binding.ts';
 import { RULE_GROUP } from '../../bridge/rule-facts.ts';
 import type { NamedExpression } from './expressions.ts';
-import { areFew, othersIn, piecesOf } from './pieces.ts';
+import { areFew, ENTRIES_MAX, othersIn, piecesOf } from './pieces.ts';
 import { ANNOTATIONS_MAX, DOMAINS_OF, listOf, type Validation } from './words.ts';
 
 /**
@@ -101,7 +101,7 @@ export function validations(bridge: string, drain: string | undefined): readonly
     },
     {
       expression: update(othersAreSame),
-      because: `'the bridge changes no finalizers of others'`,
+      because: `'the bridge changes no finalizers of others, and none of an object with more than ${ENTRIES_MAX} entries of ours'`,
     },
   ];
 }

@@ -6,8 +6,11 @@
 import { ENTRY_PREFIX } from '../../bridge/rule-facts.ts';
 import type { NamedExpression } from './expressions.ts';
 
-/** Most pieces of one list that are gone through: one more than it has entries of ours. */
-export const PIECES_MAX = 500;
+/** Most entries of ours in one list that are gone through. */
+export const ENTRIES_MAX = 500;
+
+/** A list has one piece more than it has entries of ours. */
+const PIECES_MAX = ENTRIES_MAX + 1;
 
 const [before, after] = ['variables.piecesBefore', 'variables.piecesAfter'];
 

@@ -5,7 +5,7 @@
  */
 import { ENTRY_PREFIX, RULE_GROUP, RULE_RESOURCE } from '../../bridge/rule-facts.ts';
 import type { NamedExpression } from './expressions.ts';
-import { areFew, PIECES_MAX, piecesOf, rulesIn } from './pieces.ts';
+import { areFew, ENTRIES_MAX, piecesOf, rulesIn } from './pieces.ts';
 import { lacking, listOf, mayOn, mayOnAll, type Validation } from './words.ts';
 
 /** `Deleting`: of objects that are being deleted, where a teardown would be lost. `Always`: of live ones as well. */
@@ -42,7 +42,7 @@ export const variables: readonly NamedExpression[] = [
 ];
 
 const crowded =
-  `'an object with ${PIECES_MAX} entries of ours or more is not looked through: to change its finalizers takes the verb ' +\n` +
+  `'an object with more than ${ENTRIES_MAX} entries of ours is not looked through: to change its finalizers takes the verb ' +\n` +
   `'release on every one of ${RULE_RESOURCE}.${RULE_GROUP}'`;
 
 export const validations: readonly Validation[] = [
