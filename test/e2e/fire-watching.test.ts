@@ -87,6 +87,24 @@ async function survives({ kind, first = { kind: 'end' }, next, on, times = 3 }: 
   if (playing !== undefined) expect(playing.struck, 'watches struck').toBe(times);
 }
 
+/** How long after five failures and a version that is too old a list is asked for, in ms; an object is deleted meanwhile. */
+async function pauseBeforeList(name: string): Promise<number> {
+  const { proxy, things } = scene;
+  const thing = await scene.make('longaway', name);
+  const away = proxy.when(watchOf('longaway'), 5).strike({ kind: 'answer', status: 503 });
+  proxy.now(watchOf('longaway')).strike({ kind: 'end' });
+  await things.delete(thing);
+  await eventually('five tries have failed', () => away.struck === 5);
+  const old = proxy.when(watchOf('longaway'), 1).strike({ kind: 'answer', status: 410 });
+
+  await scene.settle(thing);
+
+  expect(old.struck).toBe(1);
+  const [tooOld, list] = proxy.asked.filter(isWatchOf('longaway')).slice(-2);
+  expect([tooOld?.resourceVersion === '', list?.resourceVersion], 'versions asked for').toEqual([false, '']);
+  return (list?.at ?? Number.POSITIVE_INFINITY) - (tooOld?.at ?? 0);
+}
+
 describe.concurrent('a watch under fire loses no deletion, starts no storm and disturbs no other kind (P10)', () => {
   it.each(breaking)('K11 $kind', async (struck) => await survives(struck));
   it.each(expiring)('K12 $kind', async (struck) => await survives(struck));
@@ -100,21 +118,11 @@ describe.concurrent('a watch under fire loses no deletion, starts no storm and d
   });
 
   it('K12 a version that is too old is followed by a list at once, however long nobody answered before', async () => {
-    const { proxy, things } = scene;
-    const thing = await scene.make('longaway', 'deleted-meanwhile');
-    const away = proxy.when(watchOf('longaway'), 5).strike({ kind: 'answer', status: 503 });
-    proxy.now(watchOf('longaway')).strike({ kind: 'end' });
-    await things.delete(thing);
-    await eventually('five tries have failed', () => away.struck === 5);
-    const old = proxy.when(watchOf('longaway'), 1).strike({ kind: 'answer', status: 410 });
-
-    await scene.settle(thing);
-
-    expect(old.struck).toBe(1);
-    const [tooOld, list] = proxy.asked.filter(isWatchOf('longaway')).slice(-2);
-    expect([tooOld?.resourceVersion === '', list?.resourceVersion], 'versions asked for').toEqual([false, '']);
-    // The pause after six failures is 3.2 s at the least.
-    expect((list?.at ?? 0) - (tooOld?.at ?? 0), 'ms from one to the other').toBeLessThan(3_000);
+    const pauses: number[] = [];
+    // The pause after six failures is 3.2 s at the least, each time; a machine that is busy is not so each time.
+    const isAtOnce = () => Math.min(...pauses) < 3_000;
+    while (pauses.length < 5 && !isAtOnce()) pauses.push(await pauseBeforeList(`deleted-meanwhile-${pauses.length}`));
+    expect(isAtOnce(), `ms from one to the other: ${pauses.join()}`).toBe(true);
   });
 
   it('what comes twice, late and in any order around a list changes nothing that is over', async () => {
@@ -192,7 +200,7 @@ it.each([1])('P4 in a storm drawn by seed %i every deletion ends', async (seed) 
   const { proxy, things } = scene;
   const names = Array.from({ length: 12 }, (_, index) => `storm-${seed}-${index}`);
   const made = await Promise.all(names.map((name, index) => scene.make(index % 2 === 0 ? 'stormy' : OTHER, name)));
-  const before = proxy.asked.length;
+  const [before, from] = [proxy.asked.length, performance.now()];
   const faults: readonly Fault[] = [
     ...([{ kind: 'cut' }, { kind: 'end' }, { kind: 'garble' }, { kind: 'echo' }] as const),
     ...([{ kind: 'refuse' }, { kind: 'lose' }, { kind: 'truncate' }, { kind: 'late', ms: 150 }] as const),
@@ -209,7 +217,10 @@ it.each([1])('P4 in a storm drawn by seed %i every deletion ends', async (seed) 
   await scene.bridge().ready();
 
   const calls = proxy.asked.slice(before);
-  expect(calls.filter(({ verb }) => verb === 'watch').length, 'watches').toBeLessThan(proxy.open({}) * 8);
+  const seconds = (performance.now() - from) / 1_000;
+  // Without pauses it would be hundreds a second.
+  const most = proxy.open({}) * (8 + seconds / 2);
+  expect(calls.filter(({ verb }) => verb === 'watch').length, 'watches').toBeLessThan(most);
 });
 
 it('K11 a watch that fails for long is tried ever more rarely', async () => {

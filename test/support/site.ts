@@ -163,7 +163,7 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
     },
     startBridgeOverApi: async ({ kinds = [], namespaceSelectors = false, listedKinds = [] } = {}) => {
       const rights = { kinds: [{ group, resource: 'buckets' }, ...kinds], namespaceSelectors, listedKinds };
-      return keep(await startBridge(seen, { ...rights, account: name, logLevel: 'debug', logFile, entry }));
+      return keep(await startBridge(seen, { ...rights, account: name, logLevel: 'debug', logFile, nodeArgs, entry }));
     },
     freeLease: async () => {
       const { status } = await kube.request('DELETE', LEASE_PATH);
