@@ -154,6 +154,24 @@ describe('the rights in a namespace', () => {
 });
 
 describe('the rights in a namespace that is left', () => {
+  it('stay while nobody looks there, as after a rollback that deletes the binding, and go once it was left in order', async () => {
+    const before = await serving();
+    await before.stop();
+    unbind(before, 'team-b');
+    const rolledBack = await RuleScene.start({ world: before, served: ONE });
+    await rolledBack.clock.advance(300_000);
+    expect(rolledBack.said('Ready')).toBe('False NamespacesLeft');
+    expect(kept(rolledBack)).toEqual(KEPT);
+    await rolledBack.stop();
+    const scene = await RuleScene.start({ world: rolledBack, served: LEAVING });
+    await scene.clock.advance(400_000);
+    expect([scene.status().namespaces, scene.finalizers('maps'), kept(scene)]).toEqual([['team-a'], [], 'gone']);
+    await scene.stop();
+    const after = await RuleScene.start({ world: scene, served: ONE });
+    await after.clock.advance(20_000);
+    expect(after.said('Ready')).toBe('True Ready');
+  });
+
   it('are let go before the status of the last rule names it no more, so that the binding can be deleted then', async () => {
     const before = await serving();
     await before.apply({}, 'younger');
