@@ -15,7 +15,7 @@ const LANGUAGES = ['sh', 'console', 'text', 'ts', 'json', 'yaml', 'hcl', 'mermai
 const NEEDS: Readonly<Record<string, readonly string[]>> = {
   AWS: ['node infra/boot.mjs infra/verify-aws.ts'],
   'a release': ['helm', 'gh attestation', 'npm audit signatures'],
-  'a Docker engine': ['docker', 'git checkout', 'export SOURCE_DATE_EPOCH'],
+  'a Docker engine': ['docker', 'aws ecr get-login-password', 'git checkout', 'export SOURCE_DATE_EPOCH'],
   'no test': ['npm test', 'AGREEMENT_RUNS'],
 };
 /** Of a test that runs commands: it takes them, and looks that none is left. */
@@ -81,7 +81,7 @@ describe('the commands of the documents', () => {
 describe('what is told to be typed, in documents and by the programs', () => {
   /** Commands that run whatever has the name at the registry, which nobody of the project owns yet. */
   const FETCHES =
-    /\bnpx (?!--no-install )[\w@./-].*|\bnpm (exec|x|create|init) .*|\bnpm (i|install|add)\b[^`'"#]* finalizer-bridge\b.*|npmjs\.com\/package.*/;
+    /\bnpx (?!--no-install\b)[\w@./-].*|\bnpm (exec|x|create|init) .*|\bnpm (i|install|add)\b[^`'"#]* finalizer-bridge\b.*|npmjs\.com\/package.*/;
   const fetches = (text: string) => text.split('\n').flatMap((line) => FETCHES.exec(line)?.[0] ?? []);
 
   it('never fetches a package by the name of one that is not published', () => {
@@ -105,6 +105,25 @@ describe('what is told to be typed, in documents and by the programs', () => {
     ['npm run build && npm install --global .', false],
   ])('would be found out: %s', (line, isFault) => {
     expect(fetches(line).length > 0).toBe(isFault);
+  });
+});
+
+describe('a command that is copied into a terminal', () => {
+  /** Without the texts that commands read, from `<<END` to `END`. */
+  const typedIn = ({ text }: Pick<Block, 'text'>) => text.replaceAll(/<<'?(\w+)'?$[\s\S]*?^\1$/gm, '');
+  const commented = (block: Pick<Block, 'text'>) =>
+    typedIn(block)
+      .split('\n')
+      .filter((line) => /\S\s+#( |$)/.test(line));
+
+  it('has no comment behind it: an interactive zsh takes that for arguments, and npm for packages', () => {
+    const blocks = shellBlocks().filter(({ language }) => language === 'sh');
+    expect(blocks.flatMap((block) => commented(block).map((line) => `${at(block)}: ${line}`))).toEqual([]);
+  });
+
+  it('would be found out, and not for a text that it reads', () => {
+    expect(commented({ text: 'npm install .  # also as a plug-in' })).toHaveLength(1);
+    expect(commented({ text: 'kubectl apply -f - <<END\na: 1  # one\nEND\n# alone' })).toEqual([]);
   });
 });
 

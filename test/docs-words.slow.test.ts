@@ -18,6 +18,9 @@ import { root } from './support/tracked-files.ts';
 const PROGRAMS = /^(?:npm run|finalizer-bridge|kubectl|helm) /;
 const FENCE = /^\s*```[\s\S]*?^\s*```$/gm;
 
+/** Verbs of kubectl whose flags are those of the word after them. */
+const GROUPS = new Set(['rollout']);
+
 /** A command, and where it stands. */
 interface Told {
   readonly document: string;
@@ -127,7 +130,7 @@ describe('kubectl and helm', () => {
   function helpOfProgram(program: string, verb: string): string {
     const path = programs[program] ?? '';
     const all = program === 'kubectl' ? once('kubectl', () => helpOf(path, ['options'])) : '';
-    return once(`${program} ${verb}`, () => helpOf(path, [verb, '--help'])) + all;
+    return once(`${program} ${verb}`, () => helpOf(path, [...verb.split(' '), '--help'])) + all;
   }
 
   it.each(['kubectl', 'helm'])('%s is told with verbs and flags that it has', (program) => {
@@ -135,7 +138,8 @@ describe('kubectl and helm', () => {
     expect(told.length).toBeGreaterThan(8);
     const faults = told.flatMap((one) => {
       const [, ...rest] = words(one.command.replace(/ (-n|--namespace) \S+/g, ' '));
-      const verb = rest.find((word) => !word.startsWith('-')) ?? '';
+      const [first = '', second = ''] = rest.filter((word) => !word.startsWith('-'));
+      const verb = GROUPS.has(first) ? `${first} ${second}` : first;
       const help = helpOfProgram(program, verb);
       if (!help.includes(`${program} ${verb}`)) return [`${one.document}: ${one.command}: there is no ${verb}`];
       return unknown(one, help);

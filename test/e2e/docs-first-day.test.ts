@@ -1,218 +1,149 @@
 /*
- * docs/deploy.md and docs/quick-start.md, followed: their commands are taken from the pages and run in a checkout, with a real
- * API server, kubectl, helm, the AWS command line and an emulated AWS. The emulator's queues know no senders, so what the
- * chart is told of queues is checked and then replaced by those of the site beside; no kubelet is there, so bridge and drain are
- * started from what the chart made (chart-kubelet.ts). Each test goes on where the one before it ended, as a reader does.
+ * docs/quick-start.md, followed: its commands are taken from the page and run in a checkout, with a real API server, kubectl, helm,
+ * the AWS command line and an emulated AWS, as somebody does who has never seen the project. Each test goes on where the one
+ * before it ended, as a reader does.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse, stringify } from 'yaml';
-import * as z from 'zod/mini';
+import { parse } from 'yaml';
 import { LOCAL_ACCOUNT_ID, LOCAL_REGION } from '../../infra/local/places.ts';
-import { type ChartInstallation, leads, startChartInstallation } from '../support/chart-installation.ts';
-import { runDeployment, runNextJob } from '../support/chart-kubelet.ts';
-import { type CloudFront, startCloudFront } from '../support/cloud-front.ts';
-import { blocksOf, pagesFor } from '../support/document-blocks.ts';
+import { leads } from '../support/chart-installation.ts';
+import { runDeployment } from '../support/chart-kubelet.ts';
+import { pagesFor } from '../support/document-blocks.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Reader, readerOf } from '../support/reader.ts';
+import { type FirstInstall, fileIn, RELEASE, startFirstInstall } from '../support/first-install.ts';
+import { LEASE_PATH } from '../support/site.ts';
 import { bucketsOf } from '../support/site-buckets.ts';
-import { definitionOf } from '../support/site-kind.ts';
-import { thingsOf } from '../support/site-things.ts';
 
 const MINUTES = 600_000;
-const RELEASE = 'finalizer-bridge';
-const ACK = 's3.services.k8s.aws';
+/** What the page calls it; the site's function may touch what begins with the site's name. */
+const BUCKET = `trial-${LOCAL_ACCOUNT_ID}`;
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const pages = pagesFor(import.meta.filename);
 const QUICK = 'docs/quick-start.md';
-const DEPLOY = 'docs/deploy.md';
 
-let on: ChartInstallation;
-let front: CloudFront;
-let reader: Reader;
-const next = (document: string) => reader.shell.follow(pages.next(document));
+let me: FirstInstall;
+const buckets = () => bucketsOf(me.on.site);
+const next = (document: string) => me.shell.follow(pages.next(document));
 
 beforeAll(async () => {
-  on = await startChartInstallation('first-day');
-  front = await startCloudFront(on.site.cloud().endpoint);
-  reader = await readerOf(on, { AWS_ENDPOINT_URL: front.endpoint });
-  // One kind that is called bucket, as in most clusters.
-  await on.kube.request('DELETE', `${DEFINITIONS}/buckets.${on.site.group}`);
-  await on.kube.apply([
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } },
-    definitionOf(ACK, { plural: 'buckets', kind: 'Bucket', version: 'v1alpha1' }),
-  ]);
+  me = await startFirstInstall('trial', 'shared');
 }, MINUTES);
-afterAll(async () => {
-  await reader?.stop();
-  await front?.stop();
-  await on?.stop();
-}, MINUTES);
+afterAll(() => me?.stop(), MINUTES);
 
-const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-
-/** A block of a page that is a file, such as JSON or YAML. */
-function fileIn(document: string, language: string, holds: string): string {
-  const found = blocksOf(document).find((block) => block.language === language && block.text.includes(holds));
-  if (found === undefined)
-    throw new Error(`looking for a ${language} block with ${holds} in ${document}: there is none`);
-  return `${found.text}\n`;
-}
-
-const file = (name: string) => join(reader.shell.folder, name);
-
-/** Puts what a page had printed where it says that it belongs. */
-function writeValues(name: string, stage: string, role: string): void {
-  const [arn = '', id = ''] = role.trim().split(/\s+/);
-  expect([arn, id]).toEqual([
-    expect.stringMatching(/^arn:aws:iam::.*finalizer-bridge$/),
-    expect.stringMatching(/^AROA/),
-  ]);
-  const text = readFileSync(file('functions.values.example.yml'), 'utf8')
-    .replace('stage: dev', `stage: ${stage}`)
-    .replace(/bridgeRoleArn: .*/, `bridgeRoleArn: ${arn}`)
-    .replace(/bridgeRoleId: .*/, `bridgeRoleId: ${id}`)
-    .replace(/uid: .*/, `uid: ${on.site.clusterUid}`)
-    .replace(/\nhandlers:[\s\S]*/, `\n${fileIn(QUICK, 'yaml', 'team-a-scratch-*')}`);
-  writeFileSync(file(name), text);
-}
-
-const told = z.object({
-  queues: z.object({ region: z.string(), results: z.string() }),
-  handlers: z.record(z.string(), z.object({ queue: z.string(), sender: z.string() })),
-  deadLetters: z.object({ sender: z.string() }),
-});
-
-/** Holds what was written for the chart against the stage's stack, and puts the site's own queues in. */
-async function mindQueues(stage: string): Promise<void> {
-  const written = told.parse(parse(readFileSync(file('bridge.values.yaml'), 'utf8')));
-  expect(written.queues.results).toContain(`finalizer-bridge-${stage}-results-${on.site.clusterUid}`);
-  expect(Object.keys(written.handlers)).toEqual(['s3-bucket']);
-  expect(written.handlers['s3-bucket']?.queue).toContain(`finalizer-bridge-${stage}-s3-bucket-requests`);
-  expect([written.handlers['s3-bucket']?.sender, written.deadLetters.sender].join()).toMatch(/^AROA\w+,AROA\w+$/);
-  const { kinds: _kinds, ...values } = await on.values();
-  writeFileSync(file('bridge.values.yaml'), stringify({ ...values, cluster: { name: 'production' } }));
-}
-
-/** Runs an uninstallation and the Job that it makes. */
-async function uninstalled(document: string): Promise<void> {
-  const [{ code, said }] = await Promise.all([runNextJob(on.node, RELEASE), next(document)]);
-  expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('clean: no rule is left') });
-}
-
-describe('docs/deploy.md', () => {
-  it('makes the role, whose printed ARN and id are those that the values name', async () => {
-    writeFileSync(file('trust.json'), fileIn(DEPLOY, 'json', 'pods.eks.amazonaws.com'));
-    const said = await next(DEPLOY);
-    writeValues('functions.values.prod.yml', 'prod', said.trim().split('\n').at(-1) ?? '');
-    expect(await next(DEPLOY)).toContain('"associationId"');
-  });
-
-  it('deploys a stage, writes what the chart is told of it, and installs the chart with that', {
-    timeout: MINUTES,
-  }, async () => {
-    const block = pages.next(DEPLOY);
-    const [deploy = '', values = '', ...install] = block.text.split('\n');
-    await reader.shell.follow(deploy);
-    await reader.shell.follow(values);
-    await mindQueues('prod');
-    writeFileSync(file('my.values.yaml'), 'kinds: []\n');
-    expect(await reader.shell.follow(install.join('\n'))).toContain(`runs in namespace ${RELEASE}`);
-  });
-
-  it('reads what others have deployed from what the AWS command line writes', { timeout: MINUTES }, async () => {
-    await next(DEPLOY);
-    await mindQueues('prod');
-  });
-
-  it('is taken away again: the release by what the chart says of it, the stack when its queues are empty', {
-    timeout: MINUTES,
-  }, async () => {
-    await uninstalled('infra/chart/README.md');
-    await next(DEPLOY);
-    expect(
-      await reader.shell.run('aws cloudformation describe-stacks --stack-name finalizer-bridge-prod'),
-    ).toMatchObject({
-      code: expect.not.stringMatching(/^0$/),
-      err: expect.stringContaining('does not exist'),
-    });
-    await reader.shell.follow('aws iam delete-role --role-name finalizer-bridge');
-  });
-});
+/** What shows all that the quick start may have left in an account. */
+const LISTED = [
+  'iam list-roles',
+  'ecr describe-repositories',
+  'eks list-pod-identity-associations --cluster-name production',
+  'cloudformation describe-stacks',
+  'lambda list-functions',
+  'lambda list-event-source-mappings',
+  'sqs list-queues',
+  'logs describe-log-groups',
+  'cloudwatch describe-alarms',
+  's3 ls',
+];
 
 describe('docs/quick-start.md', () => {
-  const buckets = () => bucketsOf(on.site);
-  const SCRATCH = 'first-day-scratch';
+  const TRIAL = '/apis/storage.example.com/v1/namespaces/finalizer-bridge-trial/scratchbuckets/first';
+  let names = '';
   let bridge: Awaited<ReturnType<typeof runDeployment>>;
+  /** In one shell, as the page has it: what was exported first is there for every block. */
+  const typed = (text: string) => me.shell.follow(`${names}\n${text}`);
+  const quick = () => typed(pages.next(QUICK).text);
+  const isThere = async (path: string) => (await me.on.kube.request('GET', path)).status !== 404;
 
-  it('1: makes the role and begins the values with what it prints', async () => {
-    const said = await next(QUICK);
-    expect(said).toContain(on.site.clusterUid);
-    expect(readFileSync(file('functions.values.yml'), 'utf8')).toContain('stage: dev');
-    writeValues('functions.values.yml', 'dev', /^arn:\S+\s+AROA\w+$/m.exec(said)?.[0] ?? '');
+  it('1: has the reader name things, and asks AWS for the rest', async () => {
+    const asked = pages.next(QUICK).text.replaceAll('eu-west-1', LOCAL_REGION);
+    names = await me.shell.follow(`${asked}\nexport -p`);
+    expect(await typed('echo $BUCKET $IMAGE')).toBe(
+      `${BUCKET} ${LOCAL_ACCOUNT_ID}.dkr.ecr.${LOCAL_REGION}.amazonaws.com/finalizer-bridge`,
+    );
   });
 
-  it('2: makes the command line', { timeout: MINUTES }, async () => {
-    await next(QUICK);
-    expect(await reader.shell.follow('finalizer-bridge --version')).toMatch(/\d+\.\d+\.\d+/);
+  it('2: makes the role, under the trust that the page on deployment shows, and the values', async () => {
+    expect(await quick()).toContain('"associationId"');
+    const trust = JSON.parse(fileIn('docs/deploy.md', 'json', 'pods.eks.amazonaws.com'));
+    expect(JSON.parse(readFileSync(me.file('trust.json'), 'utf8'))).toEqual(trust);
+    await quick();
+    const role = await typed("aws iam get-role --role-name finalizer-bridge --query 'Role.[Arn,RoleId]' --output text");
+    const [bridgeRoleArn, bridgeRoleId] = role.split(/\s+/);
+    expect(parse(readFileSync(me.file('functions.values.yml'), 'utf8'))).toMatchObject({
+      clusters: [{ name: 'production', uid: me.on.site.clusterUid, bridgeRoleArn, bridgeRoleId }],
+    });
   });
 
-  it('3: deploys, installs, and sees that it runs', { timeout: MINUTES }, async () => {
+  it('3: makes a place for the image, and the command line', { timeout: MINUTES }, async () => {
+    expect(await quick()).toContain('"repositoryUri"');
+    await quick();
+    expect(await typed('finalizer-bridge --version')).toMatch(/\d+\.\d+\.\d+/);
+  });
+
+  it('4: deploys, installs, and sees that it runs', { timeout: MINUTES }, async () => {
     const block = pages.next(QUICK);
     // The README shows the same three.
     expect(pages.next('README.md').text).toBe(block.text);
     const [deploy = '', values = '', ...install] = block.text.split('\n');
-    await reader.shell.follow(deploy);
-    await reader.shell.follow(values);
-    await mindQueues('dev');
-    await reader.shell.follow(install.join('\n'));
-    bridge = on.site.keep(await runDeployment(on.node, RELEASE, RELEASE));
-    await leads({ ...bridge, url: on.bridgeUrl() });
-    await reader.rolledOut(RELEASE, RELEASE);
-    expect(await next(QUICK)).toContain('successfully rolled out');
+    await typed(deploy);
+    await typed(values);
+    await me.mindQueues('dev');
+    await typed(install.join('\n'));
+    bridge = me.on.site.keep(await runDeployment(me.on.node, RELEASE, RELEASE));
+    await leads({ ...bridge, url: me.on.bridgeUrl() });
+    await me.rolledOut(RELEASE, RELEASE);
+    const said = await quick();
+    expect(said).toContain('successfully rolled out');
+    expect(said).toMatch(/^Bridge: .* leads/m);
     // The page on the command line begins the same way.
     expect(await next('docs/cli.md')).not.toContain('error');
   });
 
-  it('4: holds the one bucket that is marked', { timeout: MINUTES }, async () => {
-    const bucket = { bucketName: SCRATCH, spec: { name: SCRATCH } };
-    const status = { ackResourceMetadata: { region: LOCAL_REGION, ownerAccountID: LOCAL_ACCOUNT_ID } };
-    await thingsOf(on.site).create(`/apis/${ACK}/v1alpha1/namespaces/team-a/buckets`, {
-      ...{ apiVersion: `${ACK}/v1alpha1`, kind: 'Bucket', metadata: { name: 'scratch' }, spec: bucket.spec, status },
-    });
-    await buckets().createBucket(SCRATCH, { versions: 2 });
-    writeFileSync(file('rule.yaml'), fileIn(QUICK, 'yaml', 'kind: TeardownRule'));
-    const block = pages.next(QUICK);
-    await reader.shell.follow(block);
-    const [, rules = '', , finalizers = ''] = block.text.split('\n');
-    const shows = (command: string, what: RegExp) =>
-      eventually(`${command} shows ${what}`, async () => what.test(await reader.shell.follow(command)), 60_000);
-    await shows(rules, /^buckets .* True /m);
-    await shows(finalizers, /finalizer-bridge\.dev\/buckets/);
+  it('5: makes a kind, an object of it, and the bucket that it stands for', async () => {
+    await quick();
+    expect(await buckets().versions(BUCKET)).toBe(1);
   });
 
-  it('5: prints commands that prove whose the bucket is, and they do', { timeout: MINUTES }, async () => {
-    const printed = await next(QUICK);
-    expect(printed).toContain(SCRATCH);
-    await reader.shell.follow(printed);
-    const tags = await reader.shell.follow(`aws s3api get-bucket-tagging --bucket ${SCRATCH}`);
+  it('6: has the object held under a rule', { timeout: MINUTES }, async () => {
+    const block = pages.next(QUICK);
+    expect(await typed(block.text)).toContain('teardownrule.finalizer-bridge.dev/scratch-buckets condition met');
+    const finalizers = block.text.split('\n').at(-1) ?? '';
+    const isHeld = async () => (await typed(finalizers)).includes('["finalizer-bridge.dev/scratch-buckets"]');
+    await eventually('the object has its entry', isHeld, 60_000);
+  });
+
+  it('7: prints commands that prove whose the bucket is, and they do', { timeout: MINUTES }, async () => {
+    const printed = await quick();
+    expect(printed).toContain(BUCKET);
+    await typed(printed);
+    const tags = await typed('aws s3api get-bucket-tagging --bucket "$BUCKET"');
     expect(tags).toContain('finalizer-bridge.dev/owner-uid');
   });
 
-  it('6: deletes it, and what it stands for', { timeout: MINUTES }, async () => {
-    const said = await next(QUICK);
-    expect(said).toContain('Rule buckets (handler s3-bucket)');
-    await on.site.startFunction();
-    const path = `/apis/${ACK}/v1alpha1/namespaces/team-a/buckets/scratch`;
-    await eventually('the object is gone', async () => (await on.kube.request('GET', path)).status === 404, 60_000);
-    expect(await buckets().versions(SCRATCH)).toBeUndefined();
+  it('8: deletes it, and what it stands for', { timeout: MINUTES }, async () => {
+    expect(await quick()).toContain('Rule scratch-buckets (handler s3-bucket)');
+    await me.on.site.startFunction();
+    await quick();
+    expect(await isThere(TRIAL)).toBe(false);
+    expect(await buckets().versions(BUCKET)).toBeUndefined();
+    expect(await me.shell.run(`${names}\naws s3 ls "s3://$BUCKET"`)).toMatchObject({
+      err: expect.stringContaining('NoSuchBucket'),
+    });
   });
 
-  it('goes out again, and leaves neither release nor kind nor stack', { timeout: MINUTES }, async () => {
-    await uninstalled(QUICK);
+  it('goes out again, and leaves nothing of all that it has made', { timeout: MINUTES }, async () => {
+    await me.uninstall(pages.next(QUICK), typed);
     await bridge.stop();
-    expect((await on.kube.request('GET', `${DEFINITIONS}/teardownrules.finalizer-bridge.dev`)).status).toBe(404);
-    expect((await reader.shell.run('npm run bridge-values')).code).not.toBe(0);
+    await quick();
+    const definitions = ['teardownrules.finalizer-bridge.dev', 'scratchbuckets.storage.example.com'];
+    const left = [...definitions.map((name) => `${DEFINITIONS}/${name}`), LEASE_PATH, TRIAL];
+    expect(await Promise.all(left.map(isThere))).toEqual(left.map(() => false));
+    // Of SQS the command line asks AWS itself unless told on the command line.
+    for (const command of LISTED.map((words) => `aws --endpoint-url ${me.front.endpoint} ${words}`)) {
+      expect(await typed(command), command).not.toMatch(/finalizer-bridge-dev|trial-\d|[/"]finalizer-bridge"/);
+    }
+    const files = ['trust.json', 'functions.values.yml', 'bridge.values.yaml'];
+    expect(files.filter((name) => existsSync(me.file(name)))).toEqual([]);
   });
 });
 

@@ -10,8 +10,8 @@ import { stringify } from 'yaml';
 import * as z from 'zod/mini';
 import { LOCAL_ACCOUNT_ID, LOCAL_REGION } from '../../infra/local/places.ts';
 import { type ChartInstallation, leads, startChartInstallation } from '../support/chart-installation.ts';
-import { runDeployment } from '../support/chart-kubelet.ts';
-import { blocksOf, pagesFor } from '../support/document-blocks.ts';
+import { type Container, runDeployment } from '../support/chart-kubelet.ts';
+import { type Block, blocksOf, pagesFor } from '../support/document-blocks.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Reader, readerOf } from '../support/reader.ts';
 import { definitionOf } from '../support/site-kind.ts';
@@ -26,6 +26,7 @@ const pages = pagesFor(import.meta.filename);
 let on: ChartInstallation;
 let reader: Reader;
 let things: Things;
+let bridge: Container;
 const next = (document: string, holds?: string) => reader.shell.follow(pages.next(document, holds));
 
 beforeAll(async () => {
@@ -55,7 +56,7 @@ async function install(): Promise<void> {
   writeFileSync(join(reader.shell.folder, 'values.yaml'), stringify(values));
   const place = '--namespace finalizer-bridge --create-namespace';
   await reader.shell.follow(`helm install finalizer-bridge infra/chart ${place} --values values.yaml`);
-  const bridge = on.site.keep(await runDeployment(on.node, 'finalizer-bridge', 'finalizer-bridge'));
+  bridge = on.site.keep(await runDeployment(on.node, 'finalizer-bridge', 'finalizer-bridge'));
   await leads({ ...bridge, url: on.bridgeUrl() });
 }
 
@@ -115,12 +116,22 @@ describe('the README', () => {
   });
 
   it('and by annotations', { timeout: MINUTES }, async () => {
-    await next('README.md');
+    await next('README.md', 'retry.');
+    await next('README.md', 'release.');
     const logs = await found();
     expect(await word(logs, 'retry')).toBe(`${logs.uid}/1`);
     expect(await word(logs, 'release')).toBe(logs.uid);
   });
 });
+
+/** Runs what `kubectl exec` would in the bridge's Pod: its command line, under its account. There is no kubelet to ask. */
+async function inPod({ text }: Block): Promise<string> {
+  const [place = '', command = ''] = text.split(' -- ');
+  expect(place).toBe('kubectl -n finalizer-bridge exec deployment/finalizer-bridge');
+  const kubeconfig = await on.kube.kubeconfigFor({ token: bridge.token, name: 'exec', namespace: 'finalizer-bridge' });
+  const words = command.replace('node /app/cli/main.mjs', `node '${on.node.image.cli}'`);
+  return await reader.shell.follow(`KUBECONFIG='${kubeconfig}' ${words}`);
+}
 
 const object = z.object({ metadata: z.object({ uid: z.string() }) });
 
@@ -133,6 +144,7 @@ async function found(): Promise<Thing> {
 describe('docs/operations.md', () => {
   it('says why an object does not go, by the command line and on the object itself', { timeout: MINUTES }, async () => {
     expect(await next('docs/operations.md')).toContain(`Rule ${RULE}`);
+    expect(await inPod(pages.next('docs/operations.md'))).toContain(`Rule ${RULE}`);
     const logs = await found();
     const isWritten = async () => (await things.record(logs, RULE)) !== undefined;
     await eventually('the bridge has written its record', isWritten, 60_000);

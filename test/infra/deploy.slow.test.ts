@@ -45,7 +45,7 @@ beforeAll(async () => {
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
   const keys = { AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey };
   const { NODE_COMPILE_CACHE } = process.env;
-  env = { PATH: '', HOME: serviceDir, AWS_ENDPOINT_URL: front.endpoint, NODE_COMPILE_CACHE, ...keys };
+  env = { PATH: '', HOME: serviceDir, ...front.env, NODE_COMPILE_CACHE, ...keys };
   sqs = new SQSClient({ region: 'eu-west-1', endpoint: cloud.endpoint, credentials });
 }, MINUTES_MS);
 afterAll(async () => {

@@ -64,7 +64,7 @@ function change(name: string, ...edits: readonly (readonly [RegExp, string])[]):
 async function run(command: string, env: Readonly<Record<string, string>> = {}) {
   const bin = join(folder, 'node_modules/.bin');
   const shell = shellIn(folder, {
-    ...{ PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`, AWS_ENDPOINT_URL: front.endpoint },
+    ...{ PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`, ...front.env },
     ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_EC2_METADATA_DISABLED: 'true', ...env },
   });
   return await shell.run(command);

@@ -56,7 +56,7 @@ describe('the npm package in an empty project', () => {
       'LICENSE',
       'README.md',
       'CHANGELOG.md',
-      'docs/cli.md',
+      'docs/write-a-handler.md',
       'dist/functions/index.d.ts',
       'dist/bridge/contract.d.ts',
     ];
@@ -66,6 +66,16 @@ describe('the npm package in an empty project', () => {
     // The template of a repository of handlers is sources, and to be copied.
     const compiled = files.filter((path) => !path.startsWith('dist/infra/template/'));
     expect(compiled.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))).toEqual([]);
+  });
+
+  it('has every page that one of its pages leads to, but for those beside the sources', () => {
+    const pages = files.filter((path) => /^docs\/[^/]+\.md$/.test(path));
+    const led = pages.flatMap((page) => {
+      const links = readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?!https?:)([\w./-]+\.md)/g);
+      return [...links].map(([, to = '']) => join(dirname(page), to));
+    });
+    expect(new Set(led).size).toBeGreaterThan(10);
+    expect(led.filter((path) => !/^infra\//.test(path) && !files.includes(path))).toEqual([]);
   });
 
   it('says where its sources are, which a provenance is checked against', () => {

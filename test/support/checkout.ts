@@ -27,16 +27,21 @@ export function scripts(): ReadonlyMap<string, string> {
   return new Map(started.map(([name, script]) => [name, script.slice(BOOTSTRAP.length)]));
 }
 
-/** Writes that `npm` into a file of `bin`: `npm run <script>`, and `npm install --global .`, which links what `bin` names. */
+/**
+ * Writes that `npm` into a file of `bin`: `npm run <script>`, and `npm install --global .`, which links what `bin` names, or
+ * `npm uninstall --global`, which takes these links away.
+ */
 export function writeNpm(bin: string): void {
   const read = manifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
   const runs = [...scripts()].map(
     ([name, script]) => `  "run ${name}") shift 2; [ "\${1-}" != -- ] || shift; exec node ${script} "$@" ;;`,
   );
   const links = Object.entries(read.bin).map(([name, path]) => `ln -sf "$PWD/${path}" '${join(bin, name)}'`);
+  const linked = Object.keys(read.bin).map((name) => join(bin, name));
   const text = [
     ...['#!/bin/sh', `case "\${1-} \${2-}" in`, ...runs],
     `  "install --global") ${links.join('; ')}; exit ;;`,
+    `  "uninstall --global") rm ${linked.map((path) => `'${path}'`).join(' ')}; exit ;;`,
     ...['esac', 'echo "npm: nothing is known of: $*" >&2', 'exit 1', ''],
   ];
   writeFileSync(join(bin, 'npm'), text.join('\n'), { mode: 0o755 });
