@@ -106,7 +106,7 @@ function connection(facts: KubeFacts): Pick<KubeClient, 'request' | 'close'> {
       body,
       { contentType = 'application/json', accept = 'application/json', token, as } = {},
     ) {
-      agent ??= new Agent({ connect: { ca: readFileSync(facts.caFile, 'utf8') } });
+      agent ??= new Agent({ connect: { ca: readCertificate(facts.caFile) } });
       const bearer = token === undefined ? facts.adminToken : token;
       const response = await send(`${facts.url}${path}`, {
         dispatcher: agent,
@@ -128,6 +128,13 @@ function connection(facts: KubeFacts): Pick<KubeClient, 'request' | 'close'> {
       agent = undefined;
     },
   };
+}
+
+/** What is taken of a file that the server has opened and not yet written would be trusted, in vain, for good. */
+function readCertificate(file: string): string {
+  const text = readFileSync(file, 'utf8');
+  if (text.trimEnd().endsWith('-----END CERTIFICATE-----')) return text;
+  throw new Error(`reading ${file}: the certificate is not whole yet`);
 }
 
 async function requestToken(request: KubeClient['request'], namespace: string, name: string): Promise<string> {

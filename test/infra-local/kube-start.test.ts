@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startKube } from '../../infra/local/kube.ts';
+import { connectKube } from '../../infra/local/kube-client.ts';
 import { startLocalSystem } from '../../infra/local/system.ts';
 
 let folder: string;
@@ -38,6 +39,20 @@ function isAlive(pid: number): boolean {
 
 const say = () => undefined;
 const environment = () => ({ ...process.env, KUBEBUILDER_ASSETS: folder });
+
+it('a certificate that the API server is still writing is read again by the next request', async () => {
+  const caFile = join(folder, 'apiserver.crt');
+  const nowhere = { url: 'https://127.0.0.1:9', adminToken: 'none', kubeconfigFolder: folder };
+  const client = connectKube({ ...nowhere, caFile });
+  for (const part of ['', '-----BEGIN CERTIFICATE-----\nMIID']) {
+    await writeFile(caFile, part);
+    await expect(client.request('GET', '/readyz')).rejects.toThrow('the certificate is not whole yet');
+    expect(await client.isReady()).toBe(false);
+  }
+  await writeFile(caFile, '-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----\n');
+  await expect(client.request('GET', '/readyz')).rejects.not.toThrow('not whole');
+  await client.close();
+});
 
 describe('a local API server that does not start', () => {
   it('says why, and takes etcd with it', async () => {
