@@ -100,7 +100,7 @@ function misplaced(values: Values, asked: NonNullable<ServiceSource['asked']>): 
 function exampleClusters({ clusters }: Values): readonly string[] {
   return clusters.flatMap(({ bridgeRoleId }, index) =>
     bridgeRoleId.startsWith(EXAMPLE_ROLE_ID)
-      ? [`clusters.${index}: is that of the example; put in your own cluster and the role of its bridge`]
+      ? [`clusters.${index}.bridgeRoleId: is that of the example; put in your own cluster and the role of its bridge`]
       : [],
   );
 }

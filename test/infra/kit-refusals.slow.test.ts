@@ -103,7 +103,9 @@ describe('a service', () => {
 
   it('is not deployed with the cluster of the template', async () => {
     const folder = await project();
-    expect(await shown(folder, 'deploy')).toMatch(/clusters\.0: is that of the example; put in your own cluster/);
+    expect(await shown(folder, 'deploy')).toMatch(
+      /clusters\.0\.bridgeRoleId: is that of the example; put in your own cluster/,
+    );
     expect(existsSync(join(folder, 'build/artifacts'))).toBe(false);
   });
 });
