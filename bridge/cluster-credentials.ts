@@ -39,9 +39,12 @@ export interface Choice {
   readonly user?: string | undefined;
 }
 
+/** What the library takes for the cluster when it found no kubeconfig; it refuses plain HTTP later, in words about TLS. */
+const NOTHING_FOUND = 'http://localhost:8080';
+
 /**
  * Loads a kubeconfig: the given file, else what the library finds (KUBECONFIG, home, in-cluster).
- * @throws Error when there is no cluster in it, or not what was chosen.
+ * @throws Error when there is none, no cluster in it, or not what was chosen.
  */
 export function loadKubeConfig(file: string | undefined, choice: Choice = {}): KubeConfig {
   const place = `loading kubeconfig ${file ?? '(default)'}`;
@@ -52,6 +55,8 @@ export function loadKubeConfig(file: string | undefined, choice: Choice = {}): K
   } catch (cause) {
     throw new Error(`${place}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
+  if (file === undefined && config.getCurrentCluster()?.server === NOTHING_FOUND)
+    throw new Error(`${place}: there is none: KUBECONFIG is not set, there is no ~/.kube/config, and this is no Pod`);
   choose(config, choice, place);
   if (config.getCurrentCluster() === null) throw new Error(`${place}: it names no cluster`);
   return config;

@@ -5,7 +5,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { createCredentials, loadKubeConfig } from '../../bridge/cluster-credentials.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -70,4 +70,14 @@ describe("a user's tokenFile", () => {
 it('a kubeconfig without a user, or with a token, is read as before', async () => {
   expect(await tokenIn(await kubeconfig({ token: 'of-user' }))).toBe('Bearer of-user');
   expect(await tokenIn(await kubeconfig({}))).toBeUndefined();
+});
+
+it('a kubeconfig that nobody has is told as missing', () => {
+  vi.stubEnv('KUBECONFIG', undefined);
+  vi.stubEnv('HOME', folder);
+  try {
+    expect(() => loadKubeConfig(undefined)).toThrow('there is none: KUBECONFIG is not set, there is no ~/.kube/config');
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });
