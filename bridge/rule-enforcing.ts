@@ -4,6 +4,8 @@
  */
 import { atAdmission, POLICIES } from './at-admission.ts';
 import type { Births } from './births.ts';
+import type { Contests } from './contests.ts';
+import { addEntry } from './finalizer.ts';
 import { INJECTS_LABEL, injectsLabel } from './injects.ts';
 import { kindName } from './kind-key.ts';
 import { explain, type Log } from './log.ts';
@@ -17,7 +19,7 @@ import { goingFrom, type Places, type PlacesOptions, seeToPlaces } from './rule-
 import { STATUS_EVERY_MS, type StatusOptions, type Written, writeStatus } from './rule-status.ts';
 import type { Served } from './served.ts';
 import type { LabelWord, Serving } from './serving.ts';
-import { type Condition, markRule, matchOf, rulePath, statusOf } from './teardown-rules.ts';
+import { type Condition, labelRule, matchOf, rulePath, statusOf, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
 
 /** A rule that is not ready is judged again this often: a kind may have come, a right may have been given. */
 export const REJUDGE_MS = 15_000;
@@ -28,6 +30,8 @@ export const RECHECK_MS = 5 * 60_000;
 
 /** A rule that is not in force: its status says that, before anything else says that a bridge has begun with it. */
 const NOWHERE: Served = { namespaces: [], leaving: [] };
+/** That the rule holds itself, as a change that others may undo. */
+const HELD = 'held';
 const OFF: LabelWord = { isWanted: false, dueIn: undefined };
 
 /** What enforcing needs. */
@@ -40,6 +44,8 @@ export interface EnforcingOptions extends StatusOptions, Pick<PlacesOptions, 'le
   readonly log: Log;
   /** Per rule the label that this process wrote last. */
   readonly marked: Map<string, Written>;
+  /** Per rule, by uid, how often somebody took off what it holds itself with. */
+  readonly contests: Contests;
   isWatching(rule: string): boolean;
   /** Namespaces in which a rule's kind is not being watched. */
   blindIn(rule: string): readonly string[];
@@ -51,7 +57,7 @@ export interface EnforcingOptions extends StatusOptions, Pick<PlacesOptions, 'le
 export async function enforce(options: EnforcingOptions, seen: KubeObject, judgement: Judgement): Promise<number> {
   const { book, clock, lease, serving, served } = options;
   const { name } = seen.metadata;
-  const { object, left } = lease.holds() ? await takeOn(options, seen, judgement) : { object: seen };
+  const { object, left, heldIn } = lease.holds() ? await takeOn(options, seen, judgement) : { object: seen };
   putInForce(book, object, judgement);
   if (judgement.fault?.reason === 'UnknownResource') serving.down(matchOf(object));
   const isInForce = judgement.rule !== undefined && mayHold(judgement);
@@ -69,7 +75,8 @@ export async function enforce(options: EnforcingOptions, seen: KubeObject, judge
   const isEmptying = (left?.carriers.size ?? 0) + options.rights.ending.length > 0;
   const mayChange = !isInForce || judgement.isIncomplete || !isPermitted(judgement) || isEmptying;
   const pause = mayChange ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
-  return Math.min(clock.now() + pause, ...[statusDueAt, dueAt].filter((at) => at !== undefined));
+  const holdAt = heldIn === undefined ? undefined : clock.now() + heldIn;
+  return Math.min(clock.now() + pause, ...[statusDueAt, dueAt, holdAt].filter((at) => at !== undefined));
 }
 
 /** Before anything gets the rule's entry its status says where that may be. */
@@ -86,15 +93,26 @@ async function placesOf(
   return { object: await noteNamespaces(options.cluster, object, { served: NOWHERE, emptied: [] }) };
 }
 
+/** The rule before anything gets its entry. */
+interface TakenOn extends Partial<Places> {
+  readonly object: KubeObject;
+  /** For how many ms the rule stays without the finalizer of ours that somebody takes off again and again. */
+  readonly heldIn?: number;
+}
+
 /** Before anything gets the rule's entry the rule holds itself: deleted a moment later it is withdrawn all the same (P9). */
-async function takeOn(options: EnforcingOptions, seen: KubeObject, judgement: Judgement): ReturnType<typeof placesOf> {
+async function takeOn(options: EnforcingOptions, seen: KubeObject, judgement: Judgement): Promise<TakenOn> {
+  const { cluster, contests } = options;
   const { object, ...places } = await placesOf(options, seen, judgement);
-  const { name, labels } = object.metadata;
-  const operations = markRule(object.metadata, labels?.[INJECTS_LABEL]);
+  const { name, uid } = object.metadata;
+  const operations = addEntry(object.metadata, WITHDRAWAL_FINALIZER);
   if (operations === undefined) return { object, ...places };
-  const outcome = await options.cluster.patch(rulePath(name), operations);
-  if (outcome.kind === 'conflict') throw new Error(`marking rule ${name}: it has changed`);
+  const heldIn = contests.waitFor(uid, HELD);
+  if (heldIn > 0) return { object, ...places, heldIn };
+  const outcome = await cluster.patch(rulePath(name), operations);
+  if (outcome.kind === 'conflict') throw new Error(`holding rule ${name}: it has changed`);
   if (outcome.kind === 'missing') return { object, ...places };
+  contests.wrote(uid, HELD);
   return { object: { ...object, metadata: { ...object.metadata, ...outcome.meta } }, ...places };
 }
 
@@ -147,7 +165,7 @@ async function mark(
   meta: ObjectMeta,
   injects: string | undefined,
 ): Promise<void> {
-  const operations = markRule(meta, injects);
+  const operations = labelRule(meta, injects);
   if (operations === undefined) return;
   const at = clock.monotonic();
   const outcome = await cluster.patch(rulePath(meta.name), operations);

@@ -5,6 +5,7 @@
  */
 import type { Births } from './births.ts';
 import type { Census } from './census.ts';
+import { Contests } from './contests.ts';
 import { KeptRights } from './kept-rights.ts';
 import { Leavings } from './leavings.ts';
 import { explain, type Log } from './log.ts';
@@ -93,7 +94,7 @@ class Keeper implements RuleKeeper {
   readonly #withdrawals = new Map<string, Withdrawal>();
   readonly #moves: RuleMoves;
   readonly #sight: RulesSight;
-  readonly #own: Pick<EnforcingOptions, 'written' | 'marked' | 'isPolicyServed' | 'leavings' | 'rights'>;
+  readonly #own: Pick<EnforcingOptions, 'written' | 'marked' | 'contests' | 'isPolicyServed' | 'leavings' | 'rights'>;
   #isSynced = false;
   #shown: Set<string> | undefined;
   #cancel = () => {};
@@ -102,7 +103,11 @@ class Keeper implements RuleKeeper {
     const { cluster, clock, random, metrics, log } = options;
     this.#options = options;
     this.#sight = new RulesSight(options);
-    const kept = { written: new Map<string, Written>(), marked: new Map<string, Written>() };
+    const kept = {
+      written: new Map<string, Written>(),
+      marked: new Map<string, Written>(),
+      contests: new Contests(clock),
+    };
     const rights = new KeptRights({ ...options, isComplete: () => this.isReady() });
     this.#own = { ...kept, isPolicyServed: policyProbe(options), leavings: new Leavings(options), rights };
     this.#moves = new RuleMoves({ ...options, rights });

@@ -79,24 +79,18 @@ export function statusOf(object: KubeObject): Readonly<z.output<typeof statusSch
   return object.status === undefined ? {} : statusSchema.parse(object.status);
 }
 
-/** Puts the withdrawal finalizer on a live rule and sets or takes off its label; undefined when all is as wanted. */
-export function markRule(meta: ObjectMeta, injects: string | undefined): readonly PatchOperation[] | undefined {
-  const operations: PatchOperation[] = [];
-  const finalizers = meta.finalizers ?? [];
-  if (meta.deletionTimestamp === undefined && !finalizers.includes(WITHDRAWAL_FINALIZER)) {
-    operations.push(
-      finalizers.length === 0
-        ? { op: 'add', path: '/metadata/finalizers', value: [WITHDRAWAL_FINALIZER] }
-        : { op: 'add', path: '/metadata/finalizers/-', value: WITHDRAWAL_FINALIZER },
-    );
-  }
+/** Sets the label of a rule or takes it off; undefined when it is as wanted. */
+export function labelRule(
+  { labels, ...meta }: ObjectMeta,
+  injects: string | undefined,
+): readonly PatchOperation[] | undefined {
+  if (injects === labels?.[INJECTS_LABEL]) return undefined;
   const path = `/metadata/labels/${INJECTS_LABEL.replace('/', '~1')}`;
-  const label = meta.labels?.[INJECTS_LABEL];
-  if (injects !== label) {
-    if (injects === undefined) operations.push({ op: 'remove', path });
-    else if (meta.labels === undefined) {
-      operations.push({ op: 'add', path: '/metadata/labels', value: { [INJECTS_LABEL]: injects } });
-    } else operations.push({ op: 'add', path, value: injects });
-  }
-  return operations.length === 0 ? undefined : [...guards(meta), ...operations];
+  if (injects === undefined) return [...guards(meta), { op: 'remove', path }];
+  return [
+    ...guards(meta),
+    labels === undefined
+      ? { op: 'add', path: '/metadata/labels', value: { [INJECTS_LABEL]: injects } }
+      : { op: 'add', path, value: injects },
+  ];
 }

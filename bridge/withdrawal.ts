@@ -18,7 +18,7 @@ import { updateStatus, type Written } from './rule-status.ts';
 import { ruleFromObject } from './rules.ts';
 import { injectsFor, sawCarriers, sawNobody } from './settling.ts';
 import { standInFor } from './stand-in.ts';
-import { type Condition, markRule, matchOf, rulePath, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
+import { type Condition, labelRule, matchOf, rulePath, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
 import { type CountingOptions, countCarriers, LOOK_EVERY_MS, type Withdrawal } from './withdrawal-count.ts';
 
 /** What withdrawing needs. */
@@ -172,7 +172,7 @@ async function say(options: WithdrawalOptions, name: string, [reason, message]: 
 }
 
 async function unmark({ cluster }: WithdrawalOptions, meta: ObjectMeta): Promise<void> {
-  const operations = markRule(meta, undefined);
+  const operations = labelRule(meta, undefined);
   if (operations === undefined) return;
   const outcome = await cluster.patch(rulePath(meta.name), operations);
   if (outcome.kind === 'conflict') throw new Error(`marking rule ${meta.name}: it has changed`);

@@ -1,12 +1,13 @@
 /*
- * Entries that somebody takes off, or puts on, as often as the bridge does the opposite: mended at once the first time (K27), and
+ * Entries and finalizers that somebody takes off, or puts on, as often as the bridge does the opposite: mended at once the first time (K27), and
  * not without end (P8). Through the whole bridge over fakes.
  */
 import { describe, expect, it } from 'vitest';
 import { NAMESPACES } from '../../bridge/namespaces.ts';
-import type { PatchOperation } from '../../bridge/ports.ts';
+import type { KubeObject, PatchOperation } from '../../bridge/ports.ts';
 import type { Served } from '../../bridge/served.ts';
-import { BUCKETS, ENTRY } from '../support/bridge-builders.ts';
+import { TEARDOWN_RULES, WITHDRAWAL_FINALIZER } from '../../bridge/teardown-rules.ts';
+import { BUCKETS, ENTRY, RULE } from '../support/bridge-builders.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 
 const MINUTE = 60_000;
@@ -79,6 +80,31 @@ describe('an entry on a live object', () => {
       await scene.clock.advance(100);
       expect(scene.finalizers('maps') ?? []).toEqual(held === 'yes' ? [ENTRY] : []);
     }
+    await scene.stop();
+  });
+});
+
+describe('the finalizer with which a rule holds itself', () => {
+  it('is put back at once when somebody takes it off, and then ever less often, and stops nothing (P8, P10)', async () => {
+    const scene = await RuleScene.start();
+    await scene.apply();
+    expect(scene.rule()?.metadata.finalizers).toEqual([WITHDRAWAL_FINALIZER]);
+    const bare = ({ metadata, ...rest }: KubeObject) => ({ ...rest, metadata: { ...metadata, finalizers: [] } });
+    const stripRule = () => scene.cluster.change(RULE, bare, TEARDOWN_RULES);
+    const count = writesOf(scene, RULE, (operations) => {
+      if (JSON.stringify(operations).includes(WITHDRAWAL_FINALIZER)) setImmediate(stripRule);
+    });
+    stripRule();
+    await scene.clock.advance(500);
+    expect(count.writes).toBeLessThan(4);
+    await scene.create('maps');
+    expect(scene.finalizers('maps')).toEqual([ENTRY]);
+    for (let minute = 0; minute < 30; minute += 1) await scene.clock.advance(MINUTE);
+    expect(count.writes).toBeGreaterThan(25);
+    expect(count.writes).toBeLessThan(60);
+    scene.cluster.before = () => {};
+    await scene.clock.advance(MINUTE);
+    expect(scene.rule()?.metadata.finalizers).toEqual([WITHDRAWAL_FINALIZER]);
     await scene.stop();
   });
 });

@@ -1,73 +1,53 @@
 /*
- * What is read of a TeardownRule and what is written on it: patches of our label and our finalizer alone, applied as an API
+ * What is read of a TeardownRule and what is written on it: patches of our label alone, applied as an API
  * server would.
  */
 import { describe, expect, it } from 'vitest';
 import { INJECTS_LABEL, injectsLabel } from '../../bridge/injects.ts';
 import type { ObjectMeta } from '../../bridge/ports.ts';
-import {
-  generationOf,
-  markRule,
-  matchOf,
-  rulePath,
-  statusOf,
-  TEARDOWN_RULES,
-  WITHDRAWAL_FINALIZER,
-} from '../../bridge/teardown-rules.ts';
+import { generationOf, labelRule, matchOf, rulePath, statusOf, TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
 import { applyPatch, PatchFailed } from '../simulation/json-patch.ts';
 import { BUCKETS, metaOf } from '../support/bridge-builders.ts';
 import { ruleObject } from '../support/rule-objects.ts';
 
 const INJECTS = injectsLabel(BUCKETS);
 const { finalizers: _, ...bare } = metaOf();
-const OURS = { finalizers: [WITHDRAWAL_FINALIZER], labels: { [INJECTS_LABEL]: INJECTS } };
+const OURS = { [INJECTS_LABEL]: INJECTS };
 
-/** Metadata after marking; undefined when nothing is to be written. */
-function marked(meta: ObjectMeta, injects: string | undefined): ObjectMeta | undefined {
-  const operations = markRule(meta, injects);
+/** Metadata after labelling; undefined when nothing is to be written. */
+function labelled(meta: ObjectMeta, injects: string | undefined): ObjectMeta | undefined {
+  const operations = labelRule(meta, injects);
   return operations === undefined ? undefined : applyPatch({ metadata: meta }, operations).metadata;
 }
 
-describe('marking a rule', () => {
+describe('the label of a rule', () => {
   it.each<[string, Partial<ObjectMeta>, Partial<ObjectMeta>]>([
-    ['that has nothing yet', {}, OURS],
-    ['with an empty list and an empty map', { finalizers: [], labels: {} }, OURS],
-    [
-      'that has labels and finalizers of others',
-      { finalizers: ['a/b', 'c/d'], labels: { team: 'a' } },
-      { finalizers: ['a/b', 'c/d', WITHDRAWAL_FINALIZER], labels: { team: 'a', [INJECTS_LABEL]: INJECTS } },
-    ],
-    ['whose label is of another kind', { ...OURS, labels: { [INJECTS_LABEL]: 'f00' } }, OURS],
-    [
-      'that lost our finalizer',
-      { ...OURS, finalizers: ['a/b'] },
-      { ...OURS, finalizers: ['a/b', WITHDRAWAL_FINALIZER] },
-    ],
-  ])('%s puts both on, and leaves what is of others', (_what, before, after) => {
-    expect(marked({ ...bare, ...before }, INJECTS)).toEqual({ ...bare, ...after });
+    ['that has none', {}, { labels: OURS }],
+    ['with an empty map', { labels: {} }, { labels: OURS }],
+    ['that has labels of others', { labels: { team: 'a' } }, { labels: { team: 'a', ...OURS } }],
+    ['whose label is of another kind', { labels: { [INJECTS_LABEL]: 'f00' } }, { labels: OURS }],
+  ])('%s is put on, and what is of others left', (_what, before, after) => {
+    expect(labelled({ ...bare, ...before }, INJECTS)).toEqual({ ...bare, ...after });
   });
 
-  it('that is not to inject takes our label off, and no other', () => {
-    const labels = { team: 'a', [INJECTS_LABEL]: INJECTS };
-    expect(marked({ ...bare, ...OURS, labels }, undefined)).toEqual({ ...bare, ...OURS, labels: { team: 'a' } });
-    expect(marked({ ...bare }, undefined)).toEqual({ ...bare, finalizers: [WITHDRAWAL_FINALIZER] });
+  it('is taken off one that is not to inject, and no other is', () => {
+    expect(labelled({ ...bare, labels: { team: 'a', ...OURS } }, undefined)).toEqual({
+      ...bare,
+      labels: { team: 'a' },
+    });
   });
 
-  it('that is being deleted puts no finalizer on', () => {
-    const deletionTimestamp = bare.creationTimestamp;
-    const meta = { ...bare, ...OURS, finalizers: ['a/b'], deletionTimestamp };
-    expect(marked(meta, undefined)).toEqual({ ...meta, labels: {} });
-    expect(marked({ ...bare, deletionTimestamp }, undefined)).toBeUndefined();
+  it('is not written where it is as wanted', () => {
+    expect(labelRule({ ...bare, labels: OURS }, INJECTS)).toBeUndefined();
+    expect(labelRule({ ...bare, labels: { a: 'b' } }, undefined)).toBeUndefined();
+    expect(labelRule(bare, undefined)).toBeUndefined();
   });
 
-  it('that is as wanted writes nothing', () => {
-    expect(markRule({ ...bare, ...OURS }, INJECTS)).toBeUndefined();
-    expect(markRule({ ...bare, finalizers: [WITHDRAWAL_FINALIZER], labels: { a: 'b' } }, undefined)).toBeUndefined();
-  });
-
-  it.each([{ uid: 'another' }, { resourceVersion: '8' }])('that has moved (%o) fails whole', (moved) => {
-    const operations = markRule(bare, INJECTS) ?? [];
-    expect(() => applyPatch({ metadata: { ...bare, ...moved } }, operations)).toThrow(PatchFailed);
+  it.each([{ uid: 'another' }, { resourceVersion: '8' }])('of one that has moved (%o) is not touched', (moved) => {
+    for (const operations of [labelRule(bare, INJECTS), labelRule({ ...bare, labels: OURS }, undefined)]) {
+      const meta = { ...bare, labels: OURS, ...moved };
+      expect(() => applyPatch({ metadata: meta }, operations ?? [])).toThrow(PatchFailed);
+    }
   });
 });
 

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addEntry, removeEntry } from '../../bridge/finalizer.ts';
 import { writeRecord } from '../../bridge/record.ts';
-import { markRule } from '../../bridge/teardown-rules.ts';
+import { labelRule, WITHDRAWAL_FINALIZER } from '../../bridge/teardown-rules.ts';
 import { configMaps } from '../support/admission-kinds.ts';
 import { sharedKube } from '../support/e2e.ts';
 import { eventually } from '../support/eventually.ts';
@@ -224,21 +224,18 @@ describe('the bridge', () => {
   });
 
   it('touches nothing of a rule but our finalizer and our label', async () => {
-    const marked = markRule((await scene.read(rule)).metadata, 'abc') ?? [];
+    const { metadata } = await scene.read(rule);
+    const marked = [addEntry(metadata, WITHDRAWAL_FINALIZER), labelRule(metadata, 'abc')].flatMap((some) => some ?? []);
     expect(await bridge.json(rule, marked)).toEqual(TAKEN);
     expect((await scene.read(rule)).metadata).toMatchObject({ labels: { 'finalizer-bridge.dev/injects': 'abc' } });
-    const by = { contentType: 'application/merge-patch+json' };
-    expect(await bridge.send('PATCH', rule.path, { spec: { paused: true } }, by)).toEqual(
-      refused('outside of metadata'),
-    );
+    const [by, paused] = [{ contentType: 'application/merge-patch+json' }, { spec: { paused: true } }];
+    expect(await bridge.send('PATCH', rule.path, paused, by)).toEqual(refused('outside of metadata'));
     expect(await bridge.merge(rule, { labels: { team: 'a' } })).toEqual(refused('no labels'));
     expect(await bridge.send('PATCH', `${rule.path}/status`, { status: { pending: 1 } }, by)).toEqual(
       refused('cannot patch resource'),
     );
     expect(await bridge.send('DELETE', rule.path)).toEqual(refused('does no DELETE'));
-    expect(await drain.send('PATCH', rule.path, { spec: { paused: true } }, by)).toEqual(
-      refused('outside of metadata'),
-    );
+    expect(await drain.send('PATCH', rule.path, paused, by)).toEqual(refused('outside of metadata'));
     expect(await drain.send('DELETE', rule.path)).toEqual(TAKEN);
   });
 
