@@ -82,9 +82,13 @@ export class Leavings {
     }
     this.forget(rule.name);
     if (known.size > 0) this.#known.set(rule.name, { uid: rule.uid, namespaces: known });
-    for (const [namespace, leaving] of known) {
+    // All at once: lists that hang hold the rule up for as long as one of them does.
+    const looked = [...known].map(async ([namespace, leaving]) => {
       const holds = going.includes(namespace) ? keepsFromGoing : carriesEntryOf(rule);
-      if (await this.#isEmpty({ ...rule.match, namespace }, holds, leaving)) {
+      return { namespace, leaving, isEmpty: await this.#isEmpty({ ...rule.match, namespace }, holds, leaving) };
+    });
+    for (const { namespace, leaving, isEmpty } of await Promise.all(looked)) {
+      if (isEmpty) {
         emptied.push(namespace);
         known.delete(namespace);
       } else carriers.set(namespace, leaving.carriers);

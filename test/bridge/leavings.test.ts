@@ -50,4 +50,16 @@ describe('of namespaces that are being left', () => {
     ]);
     expect(cluster.count('list')).toBe(2);
   });
+
+  it('all are counted at once: lists that hang hold the rule up for one of them, however many there are (P10)', async () => {
+    const { clock, cluster } = prepare();
+    const list = (...args: Parameters<FakeCluster['list']>) =>
+      new Promise<void>((resolve) => void clock.after(15_000, resolve)).then(() => cluster.list(...args));
+    const slow = new Leavings({ cluster: { list, get: (path) => cluster.get(path) }, kinds: new FakeKinds(), clock });
+    const namespaces = Array.from({ length: 12 }, (_, index) => `left-${index}`);
+    const left: unknown[] = [];
+    void slow.look(RULE_OF, namespaces).then((found) => left.push(found));
+    await clock.advance(15_000);
+    expect(left).toEqual([{ emptied: [], carriers: new Map(namespaces.map((namespace) => [namespace, 0])) }]);
+  });
 });
