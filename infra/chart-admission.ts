@@ -21,7 +21,7 @@ const WITH: Readonly<Record<string, string>> = {
   [BRIDGE.name]: '{{ include "finalizer-bridge.serviceAccountName" $ }}',
   [DRAIN.name]: '{{ include "finalizer-bridge.drainServiceAccountName" $ }}',
   [kindName(KIND)]: '{{ .name }}',
-  [injectsLabel(KIND)]: '{{ .label }}',
+  [injectsLabel(KIND)]: '{{ .label | quote }}',
 };
 const KINDS = '{{- $kinds := include "finalizer-bridge.kinds" . | fromJsonArray }}\n';
 const LABELS = '  labels:\n    {{- include "finalizer-bridge.labels" $ | nindent 4 }}\n';

@@ -24,8 +24,8 @@
 {{- end }}
 
 {{- define "finalizer-bridge.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "finalizer-bridge.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "finalizer-bridge.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: bridge
 {{- end }}
 
@@ -46,15 +46,15 @@ app.kubernetes.io/part-of: finalizer-bridge
 {{- end }}
 
 {{- define "finalizer-bridge.drainLabels" -}}
-app.kubernetes.io/name: {{ include "finalizer-bridge.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "finalizer-bridge.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: drain
 {{ include "finalizer-bridge.commonLabels" . }}
 {{- end }}
 
 {{- define "finalizer-bridge.peopleLabels" -}}
-app.kubernetes.io/name: {{ include "finalizer-bridge.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "finalizer-bridge.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: people
 {{ include "finalizer-bridge.commonLabels" . }}
 {{- end }}
