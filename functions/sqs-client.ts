@@ -97,12 +97,21 @@ async function answerOf(sent: ClientRequest, body: string, clock: Clock): Promis
   });
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      sent.on('response', resolve).on('error', reject).end(body);
+      sent
+        .on('response', resolve)
+        .on('error', reject)
+        .on('close', () => reject(unanswered()))
+        .end(body);
     });
     return { response, said: json(await text(response)) };
   } finally {
     cancel();
   }
+}
+
+/** A connection that ends without answer and without error, as with 101 where nobody asked for another protocol. */
+function unanswered(): Error {
+  return Object.assign(new Error('asking SQS: the connection has ended without an answer'), { code: 'ECONNRESET' });
 }
 
 function refusalOf({ statusCode: status = 0 }: IncomingMessage, said: unknown, doing: string): ServiceError {

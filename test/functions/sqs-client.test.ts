@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
+import { createServer as createNetServer, type Server as NetServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../functions/service-error.ts';
 import { askSqs, sqsQueue } from '../../functions/sqs.ts';
@@ -113,6 +114,11 @@ describe('a call that fails', () => {
   });
 });
 
+function endpointOf(server: NetServer): string {
+  const address = server.address();
+  return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+}
+
 describe('an answer that does not come', () => {
   let server: Server;
   let asked = 0;
@@ -124,8 +130,7 @@ describe('an answer that does not come', () => {
       if (asked % 2 === 0) response.writeHead(200).write('{');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    endpoint = `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+    endpoint = endpointOf(server);
   });
   afterAll(() => {
     server.closeAllConnections();
@@ -141,6 +146,21 @@ describe('an answer that does not come', () => {
     }
     await failed;
     expect([asked, clock.due]).toEqual([3, []]);
+  });
+
+  it('as another protocol is begun, which nobody asked for, is no answer', async () => {
+    const switching = createNetServer((socket) => {
+      socket
+        .on('error', () => {})
+        .once('data', () => {
+          socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n');
+        });
+    });
+    await new Promise<void>((resolve) => switching.listen(0, '127.0.0.1', resolve));
+    const { ask, clock } = bench({ endpoint: endpointOf(switching) });
+    await expect(ask()).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(clock.due).toEqual([]);
+    switching.close();
   });
 });
 
