@@ -54,6 +54,26 @@ describe('the wall', () => {
   });
 });
 
+describe('localhost', () => {
+  it('that a look-up of the caller’s own finds elsewhere is not reached, and told; found here it is', () => {
+    const looked = `
+      import http from 'node:http'; import net from 'node:net';
+      const to = (address) => (_host, options, done) => options.all ? done(null, [{ address, family: 4 }]) : done(null, address, 4);
+      const ended = (emitter) => new Promise((resolve) => emitter.once('error', (e) => resolve(e.code ?? e.message)));
+      const host = 'localhost';
+      console.log(JSON.stringify([
+        await ended(net.connect({ host, port: 2, lookup: to('192.0.2.1') })),
+        await ended(net.connect({ host, port: 2, lookup: to('192.0.2.1'), autoSelectFamily: false })),
+        await ended(http.get({ host, port: 2, lookup: to('192.0.2.1') })),
+        await ended(net.connect({ host, port: 2, lookup: to('127.0.0.1') })),
+      ]));`;
+    const args = [...withWall(), '--input-type=module', '--eval', looked];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { env: {}, encoding: 'utf8', timeout: 20_000 });
+    expect(JSON.parse(stdout)).toEqual(['BlockedByDev', 'BlockedByDev', 'BlockedByDev', 'ECONNREFUSED']);
+    expect(stderr).toContain('"blocked":"192.0.2.1"');
+  });
+});
+
 describe('behind the wall', () => {
   const tried = `
     import childProcess, { execFile, fork, spawn, spawnSync } from 'node:child_process'; import { Worker } from 'node:worker_threads';

@@ -19,11 +19,29 @@ const hosts = new Set((process.env[HOSTS_VARIABLE] ?? '').split(',').filter((hos
 
 /** Whether a host is this machine or one that was named. */
 function isOpen(host: string): boolean {
-  const name = host
+  const name = plain(host);
+  return name === 'localhost' || isHere(name) || hosts.has(name);
+}
+
+/** Whether an address is this machine's. */
+function isHere(name: string): boolean {
+  return name === '::1' || (isIPv4(name) && name.startsWith('127.'));
+}
+
+function plain(host: string): string {
+  return host
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
     .replace(/^::ffff:/, '');
-  return name === 'localhost' || name === '::1' || (isIPv4(name) && name.startsWith('127.')) || hosts.has(name);
+}
+
+/** A `lookup` of the caller's own may say that localhost is anywhere: what it found is looked at before it is reached. */
+function keepHere(socket: Socket, host: string): void {
+  if (plain(host) !== 'localhost') return;
+  socket.prependListener('lookup', (_error: unknown, address: unknown) => {
+    const found = typeof address === 'string' ? plain(address) : undefined;
+    if (found !== undefined && !isHere(found) && !hosts.has(found)) socket.destroy(refusalOf(found));
+  });
 }
 
 /** The host or socket that a call of `connect` goes to, in any of its forms. */
@@ -48,7 +66,10 @@ Object.defineProperty(Socket.prototype, 'connect', {
   writable: true,
   value(this: Socket, ...args: unknown[]): Socket {
     const to = destinationOf(args);
-    if ('host' in to && isOpen(to.host)) return Reflect.apply(connect, this, args);
+    if ('host' in to && isOpen(to.host)) {
+      keepHere(this, to.host);
+      return Reflect.apply(connect, this, args);
+    }
     const refusal = refusalOf('host' in to ? to.host : to.path);
     process.nextTick(() => this.destroy(refusal));
     return this;
