@@ -14,6 +14,7 @@ import type { ApiScript } from '../simulation/agreement/api-script.ts';
 import { createLeaseModel, leaseScripts, runLeaseScript } from '../simulation/agreement/lease-script.ts';
 import { birthScripts } from '../simulation/agreement/scripts-births.ts';
 import { deletionScripts } from '../simulation/agreement/scripts-deletions.ts';
+import { guardScripts } from '../simulation/agreement/scripts-guards.ts';
 import { patchScripts } from '../simulation/agreement/scripts-patches.ts';
 import { losingScripts, watchScripts } from '../simulation/agreement/scripts-watches.ts';
 
@@ -25,7 +26,7 @@ const RUNS = Number(process.env.AGREEMENT_RUNS ?? 40);
 /** For all drawn scripts, and for making one that fails small. */
 const PATIENCE_MS = 120_000 + RUNS * 2_000;
 const SEED = Number(process.env.AGREEMENT_SEED ?? 20_260_301);
-const standing = [...deletionScripts, ...patchScripts, ...watchScripts, ...birthScripts];
+const standing = [...deletionScripts, ...patchScripts, ...watchScripts, ...birthScripts, ...guardScripts];
 
 beforeAll(async () => {
   kube = await startKube({ say: () => undefined });

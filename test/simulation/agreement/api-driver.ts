@@ -29,6 +29,7 @@ export interface ApiDriver {
   endKind(kind: ScriptKind): Promise<void>;
   restoreKind(kind: ScriptKind): Promise<void>;
   settle(): Promise<void>;
+  guard(isGuarded: boolean): Promise<void>;
   endNamespace(name: string): Promise<void>;
   /** Lets time go on until a call has been answered. */
   answered<T>(call: Promise<T>): Promise<T>;

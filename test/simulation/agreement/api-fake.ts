@@ -47,7 +47,7 @@ export function createApiFake(cluster = new FakeCluster()): ApiDriver {
       cluster.delete(path.name, {}, path);
       return { status: 200 };
     },
-    ...{ forget: none, forbid: none, endKind: none, restoreKind: none, settle: none, endNamespace: none },
+    ...{ forget: none, forbid: none, endKind: none, restoreKind: none, settle: none, endNamespace: none, guard: none },
     answered: async (call) => await call,
     until: turning,
   };

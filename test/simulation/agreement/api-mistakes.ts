@@ -122,4 +122,10 @@ export const apiMistakes: readonly KnownMistake[] = [
     hasPolicy: false,
     noticedBy: 'what a rule selects is born with its entry, at the end of the list, once',
   },
+  {
+    what: 'takes what a policy refuses',
+    hasGuard: false,
+    noticedBy:
+      'a write that a policy refuses changes nothing, has the status of its reason, and is taken once the policy is gone',
+  },
 ];

@@ -13,10 +13,11 @@ import type { Access } from '../cluster-port.ts';
 import { createClusterPort } from '../cluster-port.ts';
 import { FLEET_KINDS, FLEET_NAMESPACES, type FleetNamespace } from '../fleet/plan.ts';
 import { Site } from '../fleet/site.ts';
-import type { ObjectRules } from '../object-rules.ts';
+import { OBJECT_RULES, type ObjectRules } from '../object-rules.ts';
 import { SimulatedProcess } from '../process.ts';
 import { type ApiDriver, partsOf, type WriteAnswer, withSpec } from './api-driver.ts';
 import type { ScriptKind, Written } from './api-script.ts';
+import { guardedRefusal } from './guard-policy.ts';
 
 /** Longest that anything takes, in virtual ms. */
 const HOUR = 3_600_000;
@@ -29,13 +30,22 @@ export interface Mistake {
   readonly Server?: typeof ApiServer;
   readonly rules?: Partial<ObjectRules>;
   readonly hasPolicy?: boolean;
+  readonly hasGuard?: boolean;
 }
 
 /** Makes a model with nothing in it. */
-export function createApiModel({ Server = ApiServer, rules = {}, hasPolicy = true }: Mistake = {}): ApiDriver {
+export function createApiModel({
+  Server = ApiServer,
+  rules = {},
+  hasPolicy = true,
+  hasGuard = true,
+}: Mistake = {}): ApiDriver {
   const time = new VirtualTime();
   const random = seededRandom(1);
-  const server = new Server(time, rules);
+  let isGuarded = false;
+  const refusalOf: ObjectRules['refusalOf'] = (before, after) =>
+    (isGuarded ? guardedRefusal(before) : undefined) ?? (rules.refusalOf ?? OBJECT_RULES.refusalOf)(before, after);
+  const server = new Server(time, { ...rules, refusalOf });
   const site = new Site({ time, server, admission: hasPolicy, admissionLagMs: 0 });
   const process = new SimulatedProcess(
     { time, random, onHandedOver() {}, passFaultPoint: () => undefined, onWire() {}, endOthers() {}, onFault() {} },
@@ -69,6 +79,9 @@ export function createApiModel({ Server = ApiServer, rules = {}, hasPolicy = tru
       if (kind !== 'rules') site.endKind(kind, HOUR);
     },
     restoreKind: async (kind) => await until(`${kind} are served`, () => site.isServed(KINDS[kind])),
+    guard: async (wanted) => {
+      isGuarded = wanted && hasGuard;
+    },
     settle: async () => void (await time.run(time.now() + 1_000, () => false)),
     endNamespace: async (name) => {
       if (isFleetNamespace(name)) site.endNamespace(name, HOUR);

@@ -22,6 +22,7 @@ import { definitionOf } from '../../support/site-kind.ts';
 import { FLEET_KINDS, FLEET_NAMESPACES } from '../fleet/plan.ts';
 import { type ApiDriver, partsOf, type WriteAnswer, withSpec } from './api-driver.ts';
 import { SCRIPT_KINDS, type ScriptKind } from './api-script.ts';
+import { guard } from './guard-policy.ts';
 import type { LeaseDriver } from './lease-script.ts';
 import { settlePolicy } from './policy-sentinel.ts';
 
@@ -125,6 +126,7 @@ export async function createApiReal(kube: Kube): Promise<ApiReal> {
       await kube.apply([definitions[kind]]);
     },
     settle: async () => await settlePolicy(kube),
+    guard: async (isGuarded) => await guard(kube, isGuarded),
     async endNamespace(name) {
       await send('DELETE', `/api/v1/namespaces/${name}`);
       await send('DELETE', kindPath(KINDS.machines, name));

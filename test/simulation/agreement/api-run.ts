@@ -77,6 +77,9 @@ class ApiRun {
         return await driver.endKind(step.kind);
       case 'restoreKind':
         return await driver.restoreKind(step.kind);
+      case 'guard':
+      case 'unguard':
+        return await driver.guard(step.do === 'guard');
       case 'settle':
         return await driver.settle();
       case 'endNamespace':

@@ -59,6 +59,8 @@ export type ApiStep =
   | { readonly do: 'endKind' | 'restoreKind'; readonly kind: ScriptKind }
   /** What was written about rules has come to the admission policy. */
   | { readonly do: 'settle' }
+  /** Somebody's validating policy (guard-policy.ts) is in force, or no more. */
+  | { readonly do: 'guard' | 'unguard' }
   /** The script's namespace is deleted; once it is empty it may go. */
   | { readonly do: 'endNamespace' };
 
