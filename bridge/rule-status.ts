@@ -4,7 +4,7 @@
  */
 import { guards } from './finalizer.ts';
 import { beganAt, isUnder, type Pending } from './pending.ts';
-import type { Clock, Cluster, KubeObject } from './ports.ts';
+import type { Clock, Cluster, KindRef, KubeObject } from './ports.ts';
 import { conditionsOf, type Sighting } from './rule-conditions.ts';
 import { HELD_OBJECTS_MAX } from './rule-facts.ts';
 import { toRemember } from './rule-force.ts';
@@ -81,7 +81,7 @@ export async function updateStatus(
     namespaces: served.namespaces === undefined ? undefined : knownNamespaces(object),
     ...(judgement?.rule === undefined ? {} : { lastAccepted: toRemember(object) }),
     conditions: merged(before.conditions ?? [], conditions, { object, now: clock.now() }),
-    ...countsOf(pendings().filter((pending) => isUnder(pending, name, match))),
+    ...countsOf(pendings(), name, match),
   };
   if (saysTheSame(before, after)) return undefined;
   const now = clock.monotonic();
@@ -136,16 +136,23 @@ function merged(
   return [...others, ...written];
 }
 
-function countsOf(pendings: readonly Pending[]) {
-  const held = pendings
-    .filter(({ standing }) => standing?.phase === 'Held')
-    .sort((left, right) => (left.standing?.since ?? 0) - (right.standing?.since ?? 0));
-  const oldest = pendings.reduce((least, pending) => Math.min(least, beganAt(pending)), Number.POSITIVE_INFINITY);
+/** One pass, as there may be tens of thousands, and this is asked at every look at a rule. */
+function countsOf(pendings: readonly Pending[], name: string, match: KindRef) {
+  let [pending, held, oldest] = [0, 0, Number.POSITIVE_INFINITY];
+  const first: Pending[] = [];
+  for (const one of pendings) {
+    if (!isUnder(one, name, match)) continue;
+    pending += 1;
+    oldest = Math.min(oldest, beganAt(one));
+    if (one.standing?.phase !== 'Held') continue;
+    held += 1;
+    insert(first, one);
+  }
   return {
-    pending: pendings.length,
-    held: held.length,
+    pending,
+    held,
     oldestPendingTime: Number.isFinite(oldest) ? new Date(oldest).toISOString() : undefined,
-    heldObjects: held.slice(0, HELD_OBJECTS_MAX).map(({ meta, standing }) => ({
+    heldObjects: first.map(({ meta, standing }) => ({
       ...(meta.namespace === undefined ? {} : { namespace: meta.namespace }),
       name: meta.name,
       uid: meta.uid,
@@ -153,6 +160,23 @@ function countsOf(pendings: readonly Pending[]) {
       since: new Date(standing?.since ?? 0).toISOString(),
     })),
   };
+}
+
+/** Keeps those that are held longest, in order; of equals those that came first. */
+function insert(first: Pending[], one: Pending): void {
+  const since = heldSince(one);
+  let place = first.length;
+  for (; place > 0; place -= 1) {
+    const before = first[place - 1];
+    if (before === undefined || heldSince(before) <= since) break;
+  }
+  if (place === HELD_OBJECTS_MAX) return;
+  first.splice(place, 0, one);
+  if (first.length > HELD_OBJECTS_MAX) first.pop();
+}
+
+function heldSince({ standing }: Pending): number {
+  return standing?.since ?? 0;
 }
 
 /** Whether two statuses are one: key order is the server's, and what is undefined is not written. */

@@ -31,7 +31,8 @@ export interface QueueSettings {
 
 interface Entry {
   readonly message: StoredMessage;
-  visibleAt: number;
+  /** Ends the wait for its becoming visible. */
+  cancel: () => void;
   receiveCount: number;
   receipt: string;
 }
@@ -113,7 +114,7 @@ export class SimulatedQueue {
 
   /** Puts a message in, such as a copy of an earlier one. */
   put(message: StoredMessage, afterMs = this.#isCalm ? 0 : this.#random() * this.settings.delayMs): void {
-    const entry = { message, visibleAt: 0, receiveCount: 0, receipt: '' };
+    const entry = { message, cancel: () => {}, receiveCount: 0, receipt: '' };
     this.#entries.add(entry);
     this.#hide(entry, afterMs);
   }
@@ -183,6 +184,7 @@ export class SimulatedQueue {
   }
 
   #drop(entry: Entry): void {
+    entry.cancel();
     this.#entries.delete(entry);
     this.#visible.delete(entry);
     this.#byReceipt.delete(entry.receipt);
@@ -191,11 +193,9 @@ export class SimulatedQueue {
   /** Out of sight for so many ms. */
   #hide(entry: Entry, ms: number): void {
     this.#visible.delete(entry);
-    const visibleAt = this.#time.now() + Math.max(0, Math.ceil(ms));
-    entry.visibleAt = visibleAt;
     if (ms <= 0) this.#visible.add(entry);
-    this.#time.after(ms, () => {
-      if (entry.visibleAt !== visibleAt || !this.#entries.has(entry)) return;
+    entry.cancel();
+    entry.cancel = this.#time.after(ms, () => {
       this.#visible.add(entry);
       this.#wake();
     });

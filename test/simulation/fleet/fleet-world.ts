@@ -183,9 +183,9 @@ export class FleetWorld implements Surroundings {
   }
 
   #countCall(point: string): void {
-    const [verb, rest = ''] = point.split(' ', 2);
-    if (verb !== 'get' && verb !== 'patch') return;
-    for (const hold of this.ledger.namesakes.get(rest) ?? []) hold.calls[verb] += 1;
+    const verb = point.startsWith('get ') ? 'get' : point.startsWith('patch ') ? 'patch' : undefined;
+    if (verb === undefined) return;
+    for (const hold of this.ledger.namesakes.get(point.slice(verb.length + 1)) ?? []) hold.calls[verb] += 1;
   }
 
   #queue(url: string, visibilityMs: number): SimulatedQueue {
