@@ -70,7 +70,7 @@ export async function enforce(options: EnforcingOptions, seen: KubeObject, judge
       ...{ left: leftBehind(object, served), leaving: left?.carriers ?? new Map() },
       ...{ going: goingFrom(options, judgement), unbound: options.rights.going },
     };
-    statusDueAt = await writeStatus({ ...options, alsoSaid }, { name, judgement, sighting });
+    statusDueAt = await writeStatus({ ...options, alsoSaid }, { name, judgement, sighting, seen: object });
   }
   const isEmptying = (left?.carriers.size ?? 0) + options.rights.ending.length > 0;
   const mayChange = !isInForce || judgement.isIncomplete || !isPermitted(judgement) || isEmptying;

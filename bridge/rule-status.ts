@@ -47,56 +47,82 @@ export interface Told {
   readonly name: string;
   readonly judgement: Judgement;
   readonly sighting: Sighting;
+  /** The rule as it was read for this look. */
+  readonly seen?: KubeObject;
 }
 
 /** Writes the status of a rule that was judged; resolves as updateStatus does. */
 export async function writeStatus(
   options: StatusOptions,
-  { name, judgement, sighting }: Told,
+  { name, judgement, sighting, seen }: Told,
 ): Promise<number | undefined> {
-  return await updateStatus({ ...options, judgement }, name, [
-    ...conditionsOf(judgement, sighting),
-    ...(options.alsoSaid ?? []),
-  ]);
+  const conditions = [...conditionsOf(judgement, sighting), ...(options.alsoSaid ?? [])];
+  const judged = { ...options, judgement };
+  // Whatever changes it after it was seen brings another look: most looks need no second GET.
+  const news = seen === undefined ? undefined : newsFor(judged, seen, conditions);
+  return news === undefined || news.kind === 'write' ? await updateStatus(judged, name, conditions) : news.dueAt;
 }
+
+type Updating = StatusOptions & { readonly judgement?: Judgement };
 
 /**
  * Writes conditions and counts over a rule's status as it is now; what else stands there stays. Every write is seen by the
  * watch and brings another look, so what merely counts may wait: resolves to when it may be written, in ms since the epoch.
  */
 export async function updateStatus(
-  { cluster, clock, pendings, written, judgement, served }: StatusOptions & { readonly judgement?: Judgement },
+  options: Updating,
   name: string,
   conditions: readonly Condition[],
 ): Promise<number | undefined> {
+  const { cluster, clock, written } = options;
   const object = await cluster.get(rulePath(name));
   if (object === undefined) return undefined;
+  const news = newsFor(options, object, conditions);
+  if (news.kind !== 'write') return news.dueAt;
+  const { status, verdict } = news;
+  const at = clock.monotonic();
+  const outcome = await cluster.patch(
+    rulePath(name),
+    [...guards(object.metadata), { op: 'add', path: '/status', value: status }],
+    'status',
+  );
+  if (outcome.kind === 'conflict') throw new Error(`writing the status of rule ${name}: it has changed`);
+  written.set(name, { at, verdict });
+  return undefined;
+}
+
+/** What there is to write over a status; `later`: nothing, or nothing before `dueAt` (ms since the epoch). */
+type News =
+  | { readonly kind: 'write'; readonly status: object; readonly verdict: string }
+  | { readonly kind: 'later'; readonly dueAt: number | undefined };
+
+const NO_NEWS: News = { kind: 'later', dueAt: undefined };
+
+function newsFor(
+  { clock, pendings, written, judgement, served }: Updating,
+  object: KubeObject,
+  conditions: readonly Condition[],
+): News {
+  const { name } = object.metadata;
   // Edited since it was judged: the edit brings another look.
-  if (judgement !== undefined && judgement.version !== versionOf(object)) return undefined;
+  if (judgement !== undefined && judgement.version !== versionOf(object)) return NO_NEWS;
   const before = statusOf(object);
-  const match = matchOf(object);
   const after = {
     ...before,
     observedGeneration: generationOf(object),
     namespaces: served.namespaces === undefined ? undefined : knownNamespaces(object),
     ...(judgement?.rule === undefined ? {} : { lastAccepted: toRemember(object) }),
     conditions: merged(before.conditions ?? [], conditions, { object, now: clock.now() }),
-    ...countsOf(pendings(), name, match),
+    ...countsOf(pendings(), name, matchOf(object)),
   };
-  if (saysTheSame(before, after)) return undefined;
-  const now = clock.monotonic();
+  if (saysTheSame(before, after)) return NO_NEWS;
   const last = written.get(name);
   const verdict = verdictOf(object, conditions);
-  const age = now - (last?.at ?? Number.NEGATIVE_INFINITY);
-  if (age < STATUS_EVERY_MS && last?.verdict === verdict) return clock.now() + STATUS_EVERY_MS - age;
-  const outcome = await cluster.patch(
-    rulePath(name),
-    [...guards(object.metadata), { op: 'add', path: '/status', value: after }],
-    'status',
-  );
-  if (outcome.kind === 'conflict') throw new Error(`writing the status of rule ${name}: it has changed`);
-  written.set(name, { at: now, verdict });
-  return undefined;
+  const age = clock.monotonic() - (last?.at ?? Number.NEGATIVE_INFINITY);
+  if (age < STATUS_EVERY_MS && last?.verdict === verdict) {
+    return { kind: 'later', dueAt: clock.now() + STATUS_EVERY_MS - age };
+  }
+  return { kind: 'write', status: after, verdict };
 }
 
 /**

@@ -1,0 +1,33 @@
+/*
+ * How often a rule is read for one look at its status: with the keeper over fakes. What a status says is in
+ * rule-status.test.ts.
+ */
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../bridge/ports.ts';
+import { statusOf, TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
+import { RULE } from '../support/bridge-builders.ts';
+import { RuleScene } from '../support/rule-scene.ts';
+
+describe('a rule', () => {
+  it('is not read again where a look has nothing new to say, and is where it has (P8)', async () => {
+    const scene = await RuleScene.start();
+    await scene.apply();
+    await scene.clock.advance(60_000);
+    const { cluster, clock } = scene;
+    const callsOfOneLook = async (change: (object: KubeObject) => KubeObject) => {
+      const before = cluster.calls.length;
+      cluster.change(RULE, change, TEARDOWN_RULES);
+      await clock.advance(0);
+      return cluster.calls.slice(before).map(({ verb }) => verb);
+    };
+    const touch = ({ metadata, ...rest }: KubeObject) => ({
+      ...rest,
+      metadata: { ...metadata, annotations: { touched: '' } },
+    });
+    expect(await callsOfOneLook(touch)).toEqual(['get']);
+    const blank = (object: KubeObject) => ({ ...object, status: { ...statusOf(object), pending: 7 } });
+    // What it has written brings a look of its own.
+    expect(await callsOfOneLook(blank)).toEqual(['get', 'get', 'patch', 'get']);
+    expect(scene.status()).toMatchObject({ pending: 0 });
+  });
+});
