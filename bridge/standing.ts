@@ -73,6 +73,9 @@ export async function record(run: Run, standing: Standing, next?: number): Promi
       throw new Unrecordable(run, standing, outcome.said);
     throw new Error(`recording on ${nameOf(pending)}: ${outcome.kind}`);
   }
+  // What this process wrote last still stood there: nobody writes over it any more.
+  const stood = before.annotations?.[recordKey(pending.rule)];
+  if (stood !== undefined && stood === pending.recordedText) pending.overwritten = 0;
   advance(pending, trimmed(outcome.meta));
   pending.recordedAt = reach.clock.now();
   pending.recordedText = pending.meta.annotations?.[recordKey(pending.rule)];

@@ -54,4 +54,16 @@ describe('a record that another bridge writes over', () => {
     await scene.clock.advance(MINUTE);
     expect(scene.record()?.reason).toBe('TargetMissing');
   });
+
+  it('tells how it goes on every minute again, once it was let stand until the next one (P7)', async () => {
+    const scene = await contended();
+    const told = async (message: string) => {
+      await scene.answer({ outcome: 'pending', reason: 'Emptying', message });
+      await scene.clock.advance(MINUTE);
+      return scene.record()?.message;
+    };
+    await told('90 left');
+    await scene.clock.advance(16 * MINUTE);
+    for (const left of ['80 left', '70 left', '60 left']) expect(await told(left)).toContain(left);
+  });
 });
