@@ -57,7 +57,7 @@ function commandsOnObjects(stage: Stage): Tried {
     [`${kubectl} delete --wait=false ${foreign}`, 'is held: nothing proves that its bucket may go'],
     [`${kubectl} describe ${foreign}`, 'says why'],
     ['npm run build', 'once, in the folder of the project: makes the command line'],
-    [`node dist/cli/main.mjs explain ${foreign} -n ${namespace}`, 'says why, and what to do next'],
+    [`node infra/boot.mjs dist/cli/main.mjs explain ${foreign} -n ${namespace}`, 'says why, and what to do next'],
     [`export AWS_ACCESS_KEY_ID=${OPERATOR_KEY} AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=${cloud.region}`],
     [`aws --endpoint-url ${cloud.endpoint} s3 ls`],
     [`aws --endpoint-url ${cloud.endpoint} ${tagging}`, 'proves that the bucket may go'],

@@ -135,7 +135,9 @@ describe('the demo of the quick start, which stays', () => {
 
   it('names what is needed to play, the command line, and commands that can be given twice', () => {
     expect(run().stdout).toContain('with kubectl and the AWS command line (aws) installed:');
-    expect(run().stdout).toMatch(/npm run build .*\n +node dist\/cli\/main\.mjs explain bucket\/legacy -n team-a /);
+    expect(run().stdout).toMatch(
+      /npm run build .*\n +node infra\/boot\.mjs dist\/cli\/main\.mjs explain bucket\/legacy -n team-a /,
+    );
     expect(run().stdout.match(/annotate --overwrite bucket\/legacy (retry|release)\./g)).toHaveLength(2);
   });
 
