@@ -161,8 +161,8 @@ export function readDeadLetterConfig(environment: Environment = process.env): De
   return read(deadLetterSchema(), environment, () => []);
 }
 
-/** What is wrong with a value. The schema library's own English would cost each function as much as its dispatch. */
-function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
+/** What is wrong with a value, also of a request: the schema library's own English would cost as much as all of the dispatch. */
+export function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
       return `Invalid input: expected ${issue.expected}`;

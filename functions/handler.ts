@@ -16,6 +16,7 @@ import { complaints, handlerName } from '../bridge/contract.ts';
 import type { ErrorTable } from './aws-errors.ts';
 import type { Calls } from './calls.ts';
 import type { Allow } from './config.ts';
+import { faultOf } from './config.ts';
 import type { Clock, Log, Random } from './ports.ts';
 import type { Schema } from './schema.ts';
 
@@ -201,9 +202,9 @@ export function defineHandler<T, O, C>(definition: HandlerDefinition<T, O, C>): 
   return {
     ...{ name, version, service, permissions, limits, errors, dangerous, crossAccount, absence, schemas },
     prepare(rawTarget, rawOptions) {
-      const target = z.safeParse(definition.target, rawTarget);
+      const target = z.safeParse(definition.target, rawTarget, { error: faultOf });
       if (!target.success) return unprepared('InvalidTarget', complaints(target.error, 'target'));
-      const options = z.safeParse(definition.options, rawOptions);
+      const options = z.safeParse(definition.options, rawOptions, { error: faultOf });
       if (!options.success) return unprepared('InvalidOptions', complaints(options.error, 'options'));
       const run = (context: RunContext) =>
         definition.teardown({

@@ -162,8 +162,14 @@ describe('the target', () => {
   });
 
   it('refuses targets with a missing or an unknown value, and unknown options (C12)', () => {
-    expect(s3Bucket.prepare({ bucket: 'team-a-logs', region: REGION }, {})).toMatchObject({ reason: 'InvalidTarget' });
+    expect(s3Bucket.prepare({ bucket: 'team-a-logs', region: REGION }, {})).toMatchObject({
+      reason: 'InvalidTarget',
+      message: 'target.account: Invalid input: expected string',
+    });
     expect(s3Bucket.prepare({ ...target, prefix: 'x/' }, {})).toMatchObject({ reason: 'InvalidTarget' });
-    expect(s3Bucket.prepare(target, { force: true })).toMatchObject({ reason: 'InvalidOptions' });
+    expect(s3Bucket.prepare(target, { force: true })).toMatchObject({
+      reason: 'InvalidOptions',
+      message: 'options: Unrecognized key: "force"',
+    });
   });
 });
