@@ -152,7 +152,7 @@ export const PERMISSIONS = {
   MissingVerbs: {
     status: 'False',
     meaning:
-      'the message names what is missing, and in which namespaces; what may be done is done. Where all may be done in no namespace, no new object gets the entry at birth; where it may in some, all do, and those in the others are held until the rights are given',
+      'the message names what is missing, and in which namespaces; the chart gives the rights on what its value `kinds` lists. What may be done is done. Where all may be done in no namespace, no new object gets the entry at birth; where it may in some, all do, and those in the others are held until the rights are given',
   },
   ClusterScoped: {
     status: 'False',
