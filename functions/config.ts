@@ -93,13 +93,13 @@ export function xrayTraceId(environment: Environment = process.env): string | un
   return /Root=([^;]+)/.exec(environment._X_AMZN_TRACE_ID ?? '')?.[1];
 }
 
-/** The keys that Lambda gives a function, as they are now. @throws Error naming the variable that is not set */
+/** The keys that Lambda gives a function, as they are now; empty is not set. @throws Error naming the variable that is not set */
 export function awsKeys(environment: Environment = process.env): SigningCredentials {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment;
-  if (accessKeyId === undefined || secretAccessKey === undefined) {
+  if (!accessKeyId || !secretAccessKey) {
     throw new Error('getting keys for SQS: AWS_ACCESS_KEY_ID or AWS_SECRET_ACCESS_KEY is not set');
   }
-  return { accessKeyId, secretAccessKey, sessionToken: environment.AWS_SESSION_TOKEN };
+  return { accessKeyId, secretAccessKey, sessionToken: environment.AWS_SESSION_TOKEN || undefined };
 }
 
 /** The endpoint that the environment names for SQS, or for all of AWS. */

@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { createServer as createNetServer, type Server as NetServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { awsKeys } from '../../functions/config.ts';
 import { ServiceError } from '../../functions/service-error.ts';
 import { askSqs, sqsQueue } from '../../functions/sqs.ts';
 import { createSqsClient, type SqsClientOptions } from '../../functions/sqs-client.ts';
@@ -103,15 +104,19 @@ describe('a call that fails', () => {
     expect([first, second]).toEqual(['20260302T093000Z', '20260302T095000Z']);
   });
 
-  it('for want of keys says which variables are not set, and sends nothing', async () => {
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', undefined);
-    const ask = askSqs(
-      { region: REGION, endpoints: { sqs: sqs.endpoint } },
-      { clock: new ManualClock(), random: () => 0 },
-    );
-    await expect(ask({ ...CALL, queueUrl: `${sqs.endpoint}/1/requests` })).rejects.toThrow('AWS_SECRET_ACCESS_KEY');
-    expect(sqs.seen).toEqual([]);
-  });
+  it.each([undefined, ''])(
+    'for want of keys (%j) says which variables are not set, and sends nothing',
+    async (none) => {
+      vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE');
+      vi.stubEnv('AWS_SECRET_ACCESS_KEY', none);
+      const ask = askSqs(
+        { region: REGION, endpoints: { sqs: sqs.endpoint } },
+        { clock: new ManualClock(), random: () => 0 },
+      );
+      await expect(ask({ ...CALL, queueUrl: `${sqs.endpoint}/1/requests` })).rejects.toThrow('AWS_SECRET_ACCESS_KEY');
+      expect(sqs.seen).toEqual([]);
+    },
+  );
 });
 
 function endpointOf(server: NetServer): string {
@@ -212,6 +217,11 @@ describe('a call', () => {
     server.close();
     expect(sockets.size).toBe(1);
   });
+});
+
+it('an empty session token is none: signed, it would be refused', () => {
+  const keys = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
+  expect(awsKeys({ ...keys, AWS_SESSION_TOKEN: '' })).toEqual(awsKeys(keys));
 });
 
 it('a result that the queue took with another checksum is not sent', async () => {
