@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { bridgePapers } from './functions/bridge-papers.ts';
 import { bridgeSide, clusterOf, readOutputs } from './functions/stack-outputs.ts';
-import { fetchOutputs, valuesOf } from './stack.ts';
+import { fetchOutputs, queuesClient, requireCredentials, valuesOf } from './stack.ts';
 import { stackOptions } from './stack-options.ts';
 import { helped, type Usage } from './stack-usage.ts';
 import { runEntry } from './tool.ts';
@@ -36,6 +36,7 @@ async function main(): Promise<number> {
   const values = valuesOf(place);
   const cluster = clusterOf(values, text('cluster'));
   const file = text('outputs');
+  if (file === undefined) await requireCredentials(queuesClient(values.region));
   const outputs = file === undefined ? await fetchOutputs(place) : readOutputs(file);
   const [namespace, serviceAccount] = [text('namespace'), text('service-account')];
   const bridge = {

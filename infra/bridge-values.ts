@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chartValues } from './functions/bridge-papers.ts';
 import { bridgeSide, clusterOf, readOutputs } from './functions/stack-outputs.ts';
-import { fetchOutputs, valuesOf } from './stack.ts';
+import { fetchOutputs, queuesClient, requireCredentials, valuesOf } from './stack.ts';
 import { stackOptions } from './stack-options.ts';
 import { helped, type Usage } from './stack-usage.ts';
 import { runEntry } from './tool.ts';
@@ -38,6 +38,7 @@ async function main(): Promise<number> {
   const values = valuesOf(place);
   const cluster = clusterOf(values, text('cluster'));
   const file = text('outputs');
+  if (file === undefined) await requireCredentials(queuesClient(values.region));
   const outputs = file === undefined ? await fetchOutputs(place) : readOutputs(file);
   const made = chartValues({ side: bridgeSide(outputs, values, cluster), values, cluster, withRole: has('irsa') });
   const out = text('out');

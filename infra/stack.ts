@@ -47,7 +47,7 @@ export async function fetchOutputs({ deployed, serviceDir, env }: StackPlace): P
 }
 
 /**
- * Looks whether the SDK finds credentials, before minutes are spent on a build.
+ * Looks whether the SDK finds credentials, before minutes are spent on a build or the framework is asked.
  * @throws Error that says how to give some
  */
 export async function requireCredentials(client: SQSClient): Promise<void> {
