@@ -1,8 +1,8 @@
 /*
  * Entries that somebody else takes off as often as the bridge puts them on, or the other way round: a controller that writes
  * the list as it knows it, or a second bridge that serves other namespaces. What was undone is done again at once the first time
- * (K27), and then ever less often, so that two that see each other's writes do not answer each without end. Asked by claims.ts, and by
- * rule-enforcing.ts for the finalizer of a rule.
+ * (K27), and then ever less often, so that two that see each other's writes do not answer each without end. Asked by claims.ts,
+ * and by rule-enforcing.ts for the finalizer of a rule.
  */
 import type { Clock } from './ports.ts';
 
@@ -24,10 +24,13 @@ interface Written {
 /** The changes that were written last. */
 export class Contests {
   readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #waitMaxMs: number;
   readonly #written = new Map<string, Written>();
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
+  /** `waitMaxMs` is the longest that something stays undone. */
+  constructor(clock: Pick<Clock, 'monotonic'>, waitMaxMs = WAIT_MAX_MS) {
     this.#clock = clock;
+    this.#waitMaxMs = waitMaxMs;
   }
 
   /** A change was written. */
@@ -43,7 +46,7 @@ export class Contests {
   waitFor(key: string, change: string): number {
     const last = this.#written.get(key);
     if (last === undefined || last.undone === 0 || !this.#isAgain(key, change)) return 0;
-    const wait = Math.min(WAIT_MAX_MS, WAIT_FIRST_MS * 2 ** (last.undone - 1));
+    const wait = Math.min(this.#waitMaxMs, WAIT_FIRST_MS * 2 ** (last.undone - 1));
     return Math.max(0, last.at + wait - this.#clock.monotonic());
   }
 

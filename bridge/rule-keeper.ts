@@ -34,6 +34,8 @@ import { WorkQueue } from './work-queue.ts';
 
 /** A rule that cannot be judged holds up no other for longer than this many tries (P10). */
 const FAILURES_UNTIL_PASSED = 3;
+/** A rule that is deleted while somebody has taken its finalizer off goes without being withdrawn (P9). */
+const UNHELD_MAX_MS = 5_000;
 
 /** What the keeper needs. */
 export interface RuleKeeperOptions {
@@ -106,7 +108,7 @@ class Keeper implements RuleKeeper {
     const kept = {
       written: new Map<string, Written>(),
       marked: new Map<string, Written>(),
-      contests: new Contests(clock),
+      contests: new Contests(clock, UNHELD_MAX_MS),
     };
     const rights = new KeptRights({ ...options, isComplete: () => this.isReady() });
     this.#own = { ...kept, isPolicyServed: policyProbe(options), leavings: new Leavings(options), rights };

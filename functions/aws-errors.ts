@@ -42,7 +42,7 @@ const AGAIN: Readonly<Record<string, string>> = {
   CredentialsInvalid:
     'ExpiredToken ExpiredTokenException InvalidClientTokenId InvalidAccessKeyId SignatureDoesNotMatch RequestTimeTooSkewed UnrecognizedClientException CredentialsProviderError',
   Throttled:
-    'SlowDown Throttling ThrottlingException ThrottledException RequestThrottled RequestLimitExceeded TooManyRequestsException BandwidthLimitExceeded',
+    'SlowDown Throttling ThrottlingException ThrottledException RequestThrottled RequestLimitExceeded TooManyRequestsException BandwidthLimitExceeded KmsThrottled KMS.ThrottlingException',
   ServiceError: 'InternalError InternalFailure ServiceUnavailable Unavailable',
   Unreachable:
     'RequestTimeout TimeoutError AbortError ECONNREFUSED ECONNRESET ENOTFOUND EAI_AGAIN EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH',

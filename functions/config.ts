@@ -107,10 +107,10 @@ export function sqsEndpoint(environment: Environment = process.env): string | un
   return environment.AWS_ENDPOINT_URL_SQS || environment.AWS_ENDPOINT_URL || undefined;
 }
 
-/** By this a message belongs to the X-Ray trace of the invocation, and Lambda finds loops. */
+/** By this a message belongs to the X-Ray trace of the invocation, and Lambda finds loops. What no header can hold is left out. */
 export function traceHeaders(environment: Environment = process.env): Readonly<Record<string, string>> {
   const { _X_AMZN_TRACE_ID: trace } = environment;
-  return trace === undefined ? {} : { 'x-amzn-trace-id': trace };
+  return trace !== undefined && /^[\x20-\x7e]+$/.test(trace) ? { 'x-amzn-trace-id': trace } : {};
 }
 
 /** A configuration that cannot be used. */

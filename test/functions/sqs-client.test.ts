@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { createServer as createNetServer, type Server as NetServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { awsKeys } from '../../functions/config.ts';
+import { awsKeys, traceHeaders } from '../../functions/config.ts';
 import { ServiceError } from '../../functions/service-error.ts';
 import { askSqs, sqsQueue } from '../../functions/sqs.ts';
 import { createSqsClient, type SqsClientOptions } from '../../functions/sqs-client.ts';
@@ -58,6 +58,7 @@ describe('a call that fails', () => {
   it.each<[string, Reply]>([
     ['the server is in trouble', { status: 503, body: '<html>' }],
     ['the queue is asked too often', refused(400, 'RequestThrottled')],
+    ['its key is asked for too often', refused(400, 'KmsThrottled')],
     ['the connection is cut', 'hangUp'],
   ])('because %s is made again, after a while', async (_why, reply) => {
     const { ask, pauses } = bench();
@@ -217,6 +218,12 @@ describe('a call', () => {
     server.close();
     expect(sockets.size).toBe(1);
   });
+});
+
+it('a trace that no header can hold is left out: a result would not be sent for its sake', () => {
+  for (const trace of ['Root=1\r\nx-evil: 1', 'Root=ä', '']) {
+    expect(traceHeaders({ _X_AMZN_TRACE_ID: trace })).toEqual({});
+  }
 });
 
 it('an empty session token is none: signed, it would be refused', () => {
