@@ -16,8 +16,6 @@ import { LEASE_PATH } from '../support/site.ts';
 import { bucketsOf } from '../support/site-buckets.ts';
 
 const MINUTES = 600_000;
-/** What the page calls it; the site's function may touch what begins with the site's name. */
-const BUCKET = `trial-${LOCAL_ACCOUNT_ID}`;
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const pages = pagesFor(import.meta.filename);
 const QUICK = 'docs/quick-start.md';
@@ -48,6 +46,8 @@ const LISTED = [
 describe('docs/quick-start.md', () => {
   const TRIAL = '/apis/storage.example.com/v1/namespaces/finalizer-bridge-trial/scratchbuckets/first';
   let names = '';
+  /** As the page names it; the site's function may touch what begins with the site's name. */
+  let bucket = '';
   let bridge: Awaited<ReturnType<typeof runDeployment>>;
   /** In one shell, as the page has it: what was exported first is there for every block. */
   const typed = (text: string) => me.shell.follow(`${names}\n${text}`);
@@ -57,9 +57,10 @@ describe('docs/quick-start.md', () => {
   it('1: has the reader name things, and asks AWS for the rest', async () => {
     const asked = pages.next(QUICK).text.replaceAll('eu-west-1', LOCAL_REGION);
     names = await me.shell.follow(`${asked}\nexport -p`);
-    expect(await typed('echo $BUCKET $IMAGE')).toBe(
-      `${BUCKET} ${LOCAL_ACCOUNT_ID}.dkr.ecr.${LOCAL_REGION}.amazonaws.com/finalizer-bridge`,
-    );
+    const image = `${LOCAL_ACCOUNT_ID}.dkr.ecr.${LOCAL_REGION}.amazonaws.com/finalizer-bridge`;
+    expect(await typed('echo $IMAGE')).toBe(image);
+    bucket = await typed('echo $BUCKET');
+    expect(bucket).toMatch(new RegExp(`^trial-${LOCAL_ACCOUNT_ID}-\\d{10}$`));
   });
 
   it('2: makes the role, under the trust that the page on deployment shows, and the values', async () => {
@@ -101,7 +102,7 @@ describe('docs/quick-start.md', () => {
 
   it('5: makes a kind, an object of it, and the bucket that it stands for', async () => {
     await quick();
-    expect(await buckets().versions(BUCKET)).toBe(1);
+    expect(await buckets().versions(bucket)).toBe(1);
   });
 
   it('6: has the object held under a rule', { timeout: MINUTES }, async () => {
@@ -114,7 +115,7 @@ describe('docs/quick-start.md', () => {
 
   it('7: prints commands that prove whose the bucket is, and they do', { timeout: MINUTES }, async () => {
     const printed = await quick();
-    expect(printed).toContain(BUCKET);
+    expect(printed).toContain(bucket);
     await typed(printed);
     const tags = await typed('aws s3api get-bucket-tagging --bucket "$BUCKET"');
     expect(tags).toContain('finalizer-bridge.dev/owner-uid');
@@ -125,7 +126,7 @@ describe('docs/quick-start.md', () => {
     await me.on.site.startFunction();
     await quick();
     expect(await isThere(TRIAL)).toBe(false);
-    expect(await buckets().versions(BUCKET)).toBeUndefined();
+    expect(await buckets().versions(bucket)).toBeUndefined();
     expect(await me.shell.run(`${names}\naws s3 ls "s3://$BUCKET"`)).toMatchObject({
       err: expect.stringContaining('NoSuchBucket'),
     });
