@@ -2,6 +2,7 @@
  * The command line where no bridge runs, on a real API server: everything is told from the objects and rules themselves,
  * words wait for the bridge to come back, and every caller has only what RBAC gives. Real processes of the bundle.
  */
+import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { type CliProcesses, cliProcesses, type Person } from '../support/cli-process.ts';
 import { logFailures, startSite, type TestSite } from '../support/site.ts';
@@ -39,6 +40,14 @@ async function deleting(name: string, finalizers: readonly string[], labels = {}
   const thing = await things.bucket(name, { finalizers, labels });
   await things.delete(thing);
   return thing;
+}
+
+/** A kubeconfig whose API server is not there: nobody listens on port 1. */
+async function lostCluster(): Promise<string> {
+  const file = `${adminConfig}.lost`;
+  const text = await readFile(adminConfig, 'utf8');
+  await writeFile(file, text.replaceAll(/(https:\/\/127\.0\.0\.1):\d+/g, '$1:1'));
+  return file;
 }
 
 const nameOf = ({ name }: Thing) => `buckets.${site.group}/${name}`;
@@ -197,9 +206,15 @@ describe('the flags', () => {
     if (said.code !== code || !said.err.includes(words)) throw new Error(`it ended with ${said.code}: ${said.err}`);
   });
 
+  it('say in one line that there is no kubeconfig', async ({ expect }) => {
+    const { code, err } = await cli.personWith(undefined)('status');
+    expect(code).toBe(2);
+    expect(err.split('\n')).toHaveLength(1);
+    expect(err).toContain('there is none: KUBECONFIG is not set');
+  });
+
   it('say in one line that there is no cluster', async ({ expect }) => {
-    const lost = cli.personWith(undefined);
-    const { code, err } = await lost('status', '--request-timeout', '5s');
+    const { code, err } = await cli.personWith(await lostCluster())('status', '--request-timeout', '5s');
     expect(code).toBe(1);
     expect(err.split('\n')).toHaveLength(1);
     expect(err).toContain('is the API server of this context there?');
