@@ -3,9 +3,8 @@
  * registry, and how it trusts the bridge. The kit makes it (infra/kit/bridge-policy.ts); here are its flags. Beside
  * bridge-values.ts, which is about the chart.
  */
-import { writeFileSync } from 'node:fs';
 import * as z from 'zod/mini';
-import { stackFlags, stackOptions } from './bridge-values.ts';
+import { stackFlags, stackOptions, writeMade } from './bridge-values.ts';
 import { defineLocalCommand, EXIT, misused } from './command.ts';
 import { withKit } from './kit.ts';
 
@@ -25,8 +24,7 @@ export const bridgePolicy = defineLocalCommand({
     const bridge = serviceAccount === undefined ? undefined : accountOf(serviceAccount);
     const asked = { ...files, cluster, bridge, oidcProvider, folder: process.cwd() };
     const made = await withKit(async (kit) => z.string().parse(await kit.bridgePolicy(asked)));
-    if (out === undefined) context.out(made.trimEnd());
-    else writeFileSync(out, made);
+    writeMade(context, made, out);
     return EXIT.ok;
   },
 });

@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Command as Usage } from 'commander';
 import * as z from 'zod/mini';
-import { defineLocalCommand, EXIT } from './command.ts';
+import { defineLocalCommand, EXIT, type LocalContext } from './command.ts';
 import { withKit } from './kit.ts';
 
 /** The flags that say which stack is meant, and for which bridge; of bridge-policy.ts as well. */
@@ -26,6 +26,12 @@ export const stackOptions = {
   ...{ for: z.optional(z.string()), outputs: z.optional(z.string()) },
 };
 
+/** Writes what the kit has made into a file, or says it where none is named. */
+export function writeMade(context: Pick<LocalContext, 'out'>, made: string, out: string | undefined): void {
+  if (out === undefined) context.out(made.trimEnd());
+  else writeFileSync(out, made);
+}
+
 export const bridgeValues = defineLocalCommand({
   name: 'bridge-values',
   summary: "Writes the chart's values for the functions deployed from this folder",
@@ -40,8 +46,7 @@ export const bridgeValues = defineLocalCommand({
   async run(context, _args, { for: cluster, irsa: withRole, out, ...files }) {
     const asked = { ...files, cluster, withRole, folder: process.cwd() };
     const made = await withKit(async (kit) => z.string().parse(await kit.bridgeValues(asked)));
-    if (out === undefined) context.out(made.trimEnd());
-    else writeFileSync(out, made);
+    writeMade(context, made, out);
     return EXIT.ok;
   },
 });
