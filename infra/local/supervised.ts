@@ -122,6 +122,8 @@ function controls(shell: ChildProcess, facts: { pid: number; exited: Promise<num
     },
     stop: async (graceMs = 5000) => {
       signal('SIGTERM');
+      // One that stands still hears of it only when it goes on.
+      signal('SIGCONT');
       if (!(await endsWithin(facts.exited, graceMs))) signal('SIGKILL');
       // The shell ends after its child, which it has then reaped; should it not, it goes with all its group.
       if (!(await endsWithin(facts.exited, 2000)) && shell.pid !== undefined) killIfThere(-shell.pid, 'SIGKILL');
