@@ -4,6 +4,7 @@
  */
 export * from './contract/canonical.ts';
 export * from './contract/envelope.ts';
+export * from './contract/lean.ts';
 export * from './contract/request.ts';
 export * from './contract/result.ts';
 export * from './contract/sender.ts';

@@ -4,7 +4,7 @@
  * The schema is closed: an unknown field, which may be a misspelt limit, stops the function with all faults at once.
  */
 import * as z from 'zod/mini';
-import { complaints, handlerName, identifier } from '../bridge/contract.ts';
+import { complaints, handlerName, identifier, keyed } from '../bridge/contract.ts';
 import type { SigningCredentials } from '../bridge/sqs-signature.ts';
 import { accountSchema as account, regionSchema as region } from './places.ts';
 
@@ -26,7 +26,7 @@ const allowSchema = z.strictObject({
   accounts: z.array(account).check(z.minLength(1)),
   regions: z.array(region).check(z.minLength(1)),
   names: z.array(pattern).check(z.minLength(1)),
-  namespaces: z.optional(z.record(namespace, z.strictObject({ names: z.array(pattern).check(z.minLength(1)) }))),
+  namespaces: z.optional(keyed(namespace, z.strictObject({ names: z.array(pattern).check(z.minLength(1)) }))),
   options: z.optional(z.array(z.string())),
 });
 
@@ -44,32 +44,36 @@ const clustersSchema = z.array(clusterSchema).check(
 /** An AWS service as its clients are named: `sqs`, `s3`, `ec2`. */
 const service = z.string().check(z.regex(/^[a-z][-a-z0-9]*$/));
 
+/** What both sorts of functions are told. */
+const common = {
+  region: z.optional(region),
+  clusters: clustersSchema,
+  endpoints: z.optional(keyed(service, url)),
+  logLevel: z.optional(z.literal(LOG_LEVELS)),
+};
+
 // Made only where they are read: a function's bundle has one of the two.
 const configSchema = () =>
   z.strictObject({
+    ...common,
     handler: handlerName,
-    region: z.optional(region),
     account: z.optional(account),
     requestQueueUrl: z.optional(url),
-    clusters: clustersSchema,
     allow: allowSchema,
-    ownershipNone: z._default(z.boolean(), false),
-    settings: z._default(z.record(z.string(), z.unknown()), {}),
-    endpoints: z._default(z.record(service, url), {}),
-    logLevel: z._default(z.enum(LOG_LEVELS), 'info'),
+    ownershipNone: z.optional(z.boolean()),
+    settings: z.optional(z.looseObject({})),
   });
 
-const deadLetterSchema = () =>
-  z.strictObject({
-    region: z.optional(region),
-    clusters: clustersSchema,
-    archiveQueueUrl: url,
-    endpoints: z._default(z.record(service, url), {}),
-    logLevel: z._default(z.enum(LOG_LEVELS), 'info'),
-  });
+const deadLetterSchema = () => z.strictObject({ ...common, archiveQueueUrl: url });
+
+/** What of `T` is there once it was read, whether it was left out or not. */
+type Filled<T, K extends keyof T> = Readonly<Omit<T, K> & { [key in K]-?: NonNullable<T[key]> }>;
+type Common = 'region' | 'endpoints' | 'logLevel';
+type OwnConfig = z.output<ReturnType<typeof configSchema>>;
+type OwnDeadLetterConfig = z.output<ReturnType<typeof deadLetterSchema>>;
 
 /** The configuration of the dead-letter function: where bodies are kept, and which cluster is told over which queue. */
-export type DeadLetterConfig = Readonly<z.output<ReturnType<typeof deadLetterSchema>>> & { readonly region: string };
+export type DeadLetterConfig = Filled<OwnDeadLetterConfig, Common>;
 
 /**
  * What the function may touch. `names` binds always; `namespaces`, if given, binds each source namespace further.
@@ -83,7 +87,7 @@ export type ClusterConfig = Readonly<z.output<typeof clusterSchema>>;
  * `requestQueueUrl` to the queue of the event's ARN. `endpoints`, by service, replaces AWS's own on a local system.
  * `settings` is what the handler alone needs; its own schema has checked it.
  */
-export type Config = Readonly<z.output<ReturnType<typeof configSchema>>> & { readonly region: string };
+export type Config = Filled<OwnConfig, Common | 'ownershipNone' | 'settings'>;
 
 /** Environment variables, as an argument. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -142,7 +146,7 @@ export interface Configured {
  * @throws ConfigError with all faults, each with its path.
  */
 export function readConfig({ name, dangerous, schemas }: Configured, environment: Environment = process.env): Config {
-  return read(configSchema(), environment, ({ handler, allow, settings }) => {
+  const config = read(configSchema(), environment, ({ handler, allow, settings = {} }) => {
     if (handler !== name) return [`handler: this function is ${name}, the configuration is for ${handler}`];
     const known = dangerous.length === 0 ? 'none' : dangerous.join(', ');
     const options = (allow.options ?? []).flatMap((option, index) =>
@@ -151,6 +155,7 @@ export function readConfig({ name, dangerous, schemas }: Configured, environment
     const own = z.safeParse(schemas.settings, settings, { error: faultOf });
     return own.success ? options : [...options, ...complaints(own.error, 'settings')];
   });
+  return { ...config, ownershipNone: config.ownershipNone ?? false, settings: config.settings ?? {} };
 }
 
 /**
@@ -179,11 +184,11 @@ export function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-function read<T extends { readonly region?: string | undefined }>(
+function read<T extends Pick<OwnConfig, Common>>(
   schema: z.ZodMiniType<T>,
   environment: Environment,
   faultsOf: (config: T) => readonly string[],
-): T & { readonly region: string } {
+): T & Filled<Pick<OwnConfig, Common>, Common> {
   const text = environment[CONFIG_VARIABLE];
   if (text === undefined || text === '') throw new ConfigError(['the variable is not set']);
   let json: unknown;
@@ -194,9 +199,11 @@ function read<T extends { readonly region?: string | undefined }>(
     throw new ConfigError(['the value is not JSON']);
   }
   const parsed = schema.safeParse(json, { error: faultOf });
-  const faults = parsed.success ? [...faultsOf(parsed.data)] : [...complaints(parsed.error)];
-  const place = (parsed.success ? parsed.data.region : undefined) ?? environment.AWS_REGION;
-  if (parsed.success && place === undefined) faults.push('region: neither given here nor by AWS_REGION');
-  if (!parsed.success || faults.length > 0 || place === undefined) throw new ConfigError(faults);
-  return { ...parsed.data, region: place };
+  if (!parsed.success) throw new ConfigError(complaints(parsed.error));
+  const { data } = parsed;
+  const faults = faultsOf(data);
+  const place = data.region ?? environment.AWS_REGION;
+  if (place === undefined) throw new ConfigError([...faults, 'region: neither given here nor by AWS_REGION']);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { ...data, region: place, endpoints: data.endpoints ?? {}, logLevel: data.logLevel ?? 'info' };
 }

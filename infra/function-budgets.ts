@@ -4,11 +4,8 @@
  */
 import type { Bundle } from './bundle.ts';
 
-/**
- * Most bytes, minified, of own code and of libraries without the AWS SDK and what that needs: 80 KB, and 4 KB for the calls to
- * SQS, for which the SDK would bring 25 KB where a handler has another client of it, and 320 KB where it has none.
- */
-export const OWN_MAX_BYTES = 84_000;
+/** Most bytes, minified, of own code and of libraries without the AWS SDK and what that needs. */
+export const OWN_MAX_BYTES = 80_000;
 
 /** Most bytes with the SDK, by function. */
 export const BUNDLE_MAX_BYTES: Readonly<Record<string, number>> = {

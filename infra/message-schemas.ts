@@ -3,7 +3,23 @@
  * Used by schemas.ts (`npm run schemas`) and by the tests that keep docs/schemas from drifting.
  */
 import * as z from 'zod/mini';
-import { REQUEST_TYPE, RESULT_TYPE, requestSchema, resultSchema } from '../bridge/contract.ts';
+import {
+  attemptNumber,
+  integer,
+  optionsSchema,
+  REQUEST_TYPE,
+  RESULT_TYPE,
+  requestSchema,
+  resultSchema,
+  retryNumber,
+  tagKey,
+  tagsSchema,
+  tagValue,
+  targetKey,
+  targetSchema,
+  targetValue,
+  timestamp,
+} from '../bridge/contract.ts';
 import type { GeneratedFile } from './generated.ts';
 
 const MESSAGES = [
@@ -26,11 +42,36 @@ const MESSAGES = [
   },
 ] as const;
 
+/** What the contract says leanly (bridge/contract/lean.ts), as the schema library says it. */
+const SAID = new Map<z.core.$ZodType, z.core.$ZodType>([
+  [timestamp, z.iso.datetime()],
+  [integer, z.int()],
+  [attemptNumber, z.int().check(z.nonnegative())],
+  [retryNumber, z.int().check(z.positive())],
+  [targetSchema, z.record(targetKey, targetValue)],
+  [tagsSchema, z.record(tagKey, tagValue)],
+  [optionsSchema, z.record(z.string(), z.unknown())],
+]);
+
 /** All generated schemas. Unknown further fields are allowed: readers drop them. */
 export function messageSchemas(): readonly GeneratedFile[] {
   return MESSAGES.map(({ path, schema, title, description }) => {
-    const { $schema, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' });
+    const { $schema, ...rest } = jsonSchemaOf(schema);
     const id = `https://finalizer-bridge.dev/${path.replace('docs/', '')}`;
     return { path, text: `${JSON.stringify({ $schema, $id: id, title, description, ...rest }, null, 2)}\n` };
+  });
+}
+
+function jsonSchemaOf(schema: z.core.$ZodType): z.core.JSONSchema.BaseSchema {
+  return z.toJSONSchema(schema, {
+    target: 'draft-2020-12',
+    io: 'input',
+    override: ({ zodSchema, jsonSchema }) => {
+      const said = SAID.get(zodSchema);
+      if (said === undefined) return;
+      for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
+      const { $schema: _, ...rest } = jsonSchemaOf(said);
+      Object.assign(jsonSchema, rest);
+    },
   });
 }

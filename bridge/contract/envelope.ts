@@ -4,7 +4,6 @@
  * outcome: it stays in its queue and reaches the dead-letter queue.
  */
 import * as z from 'zod/mini';
-import { _isoDateTime, $ZodISODateTime } from 'zod/v4/core';
 import { type Json, sha256Hex, utf8Bytes } from './canonical.ts';
 
 /** Largest message body, in UTF-8 bytes. SQS takes 1 MiB; targets are small, so anything near this is a fault. */
@@ -28,8 +27,6 @@ export const ruleName = z
 export const handlerName = z.string().check(z.regex(/^[a-z]([-a-z0-9]*[a-z0-9])?$/), z.maxLength(40));
 /** SHA-256 in hex. */
 export const digest = z.string().check(z.regex(/^[0-9a-f]{64}$/));
-/** RFC 3339 in UTC, with or without milliseconds. Not `z.iso.datetime`: with `z.iso` come all of its schemas, 1.3 KB a function. */
-export const timestamp = z.string().check(_isoDateTime($ZodISODateTime));
 /** A stable CamelCase reason, the same word in results, annotations, Events and metrics. */
 export const reason = z.string().check(z.regex(/^[A-Z][A-Za-z0-9]{0,63}$/));
 /** W3C Trace Context, version 00. */

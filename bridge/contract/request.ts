@@ -5,16 +5,8 @@
  */
 import * as z from 'zod/mini';
 import { canonicalJson, sha256Hex, utf8Bytes } from './canonical.ts';
-import {
-  type Decoded,
-  decodeEvent,
-  digest,
-  handlerName,
-  identifier,
-  ruleName,
-  timestamp,
-  traceparent,
-} from './envelope.ts';
+import { type Decoded, decodeEvent, digest, handlerName, identifier, ruleName, traceparent } from './envelope.ts';
+import { integer, integerFrom, keyed, timestamp } from './lean.ts';
 import { attemptBegins, deletionBegan, expiresAt } from './terms.ts';
 
 /** The event type; a change in what is deleted or whether needs a new one. */
@@ -26,36 +18,41 @@ const targetText = z.string().check(
   z.minLength(1),
   z.refine((text) => utf8Bytes(text) <= TARGET_VALUE_MAX_BYTES, `longer than ${TARGET_VALUE_MAX_BYTES} bytes`),
 );
-const safeInteger = z.int();
 
 /** Longest list in a target. */
 export const TARGET_LIST_MAX = 100;
 /** A key of a target. */
 export const targetKey = z.string().check(z.regex(/^[A-Za-z][A-Za-z0-9]{0,62}$/));
+/** A value of a target. */
+export const targetValue = z.union([
+  targetText,
+  z.boolean(),
+  integer,
+  z.array(targetText).check(z.maxLength(TARGET_LIST_MAX)),
+]);
 /** What to take down: the values of the rule's target expressions. */
-export const targetSchema = z.record(
-  targetKey,
-  z.union([targetText, z.boolean(), safeInteger, z.array(targetText).check(z.maxLength(TARGET_LIST_MAX))]),
-);
+export const targetSchema = keyed(targetKey, targetValue);
 export type Target = z.output<typeof targetSchema>;
 
 /** Longest value of an ownership tag, in UTF-16 units; AWS allows no more. */
 export const TAG_VALUE_MAX = 256;
 /** A key of an ownership tag. */
 export const tagKey = z.string().check(z.minLength(1), z.maxLength(128));
+/** The value of one. */
+export const tagValue = z.string().check(z.minLength(1), z.maxLength(TAG_VALUE_MAX));
+/** Ownership tags by their keys. */
+export const tagsSchema = keyed(tagKey, tagValue).check(
+  z.refine((tags) => Object.keys(tags).length > 0, 'no tags: ownership must be proven by at least one'),
+);
 /** What the outside resource must carry, or the rule's explicit word that it needs to carry nothing. */
 export const ownershipSchema = z.union([
-  z.strictObject({
-    tags: z
-      .record(tagKey, z.string().check(z.minLength(1), z.maxLength(TAG_VALUE_MAX)))
-      .check(z.refine((tags) => Object.keys(tags).length > 0, 'no tags: ownership must be proven by at least one')),
-  }),
+  z.strictObject({ tags: tagsSchema }),
   z.strictObject({ none: z.literal(true) }),
 ]);
 export type Ownership = z.output<typeof ownershipSchema>;
 
 /** Literal options of the rule, JSON as it came out of the message; the handler's own schema checks them. */
-export const optionsSchema = z.record(z.string(), z.unknown());
+export const optionsSchema = z.looseObject({});
 export type Options = z.output<typeof optionsSchema>;
 
 // What is written again has its keys in order: canonicalJson is fast then.
@@ -76,8 +73,8 @@ export const objectRef = z.object({
 export type ObjectRef = z.output<typeof objectRef>;
 
 /** The term's number, and how often a person asked again within it; none is left out, never written as 0. */
-export const attemptNumber = z.int().check(z.nonnegative());
-export const retryNumber = z.int().check(z.positive());
+export const attemptNumber = integerFrom(0);
+export const retryNumber = integerFrom(1);
 
 /** The request as it travels: a CloudEvent in structured JSON. */
 export const requestSchema = z

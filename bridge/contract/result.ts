@@ -4,7 +4,8 @@
  */
 import * as z from 'zod/mini';
 import { canonicalJson } from './canonical.ts';
-import { type Decoded, decodeEvent, digest, handlerName, reason, timestamp, traceparent } from './envelope.ts';
+import { type Decoded, decodeEvent, digest, handlerName, reason, traceparent } from './envelope.ts';
+import { integer, timestamp } from './lean.ts';
 import { attemptNumber, clusterRef, objectRef, type Request, requestIdOf, retryNumber, ruleRef } from './request.ts';
 
 /** The event type; a change in what an outcome means needs a new one. */
@@ -21,7 +22,7 @@ export const RESULT_MESSAGE_MAX = 512;
 const message = z.string().check(z.maxLength(RESULT_MESSAGE_MAX));
 
 /** `deleted`: this deletion's runs took it down. `absent`: the first look found nothing. */
-export const evidenceSchema = z.enum(['deleted', 'absent']);
+export const evidenceSchema = z.literal(['deleted', 'absent']);
 export type Evidence = z.output<typeof evidenceSchema>;
 
 /** gone, pending or refused; nothing else is an outcome. */
@@ -62,7 +63,7 @@ export const resultSchema = /* @__PURE__ */ (() =>
         ruleDigest: digest,
         expires: timestamp,
         result: outcomeSchema,
-        handler: z.object({ name: handlerName, version: z.string(), contract: z.int() }),
+        handler: z.object({ name: handlerName, version: z.string(), contract: integer }),
         durationMs: z.number().check(z.nonnegative()),
       }),
     })

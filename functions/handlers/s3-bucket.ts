@@ -45,7 +45,7 @@ export const s3Bucket = defineHandler({
 async function teardown(context: Context): Promise<Outcome> {
   const state: { bucket?: Bucket } = {};
   const outcome = withoutEnd(context, await work(context, state).catch(deniedAsOutcome));
-  const mayHaveDenied = outcome.outcome === 'refused' && context.options.denyWrites;
+  const mayHaveDenied = outcome.outcome === 'refused' && context.options.denyWrites !== false;
   if (mayHaveDenied && state.bucket !== undefined) await allowWrites(state.bucket);
   return outcome;
 }
@@ -65,7 +65,11 @@ function withoutEnd({ request, target }: Context, outcome: Outcome): Outcome {
 }
 
 async function work(context: Context, state: { bucket?: Bucket }): Promise<Outcome> {
-  const { options } = context;
+  const {
+    denyWrites: denies = true,
+    retentionBypass: bypasses = false,
+    detachAccessPoints: detaches,
+  } = context.options;
   const found = await find(context, context.target.region);
   if (found.found === 'no') return gone('absent');
   if (found.found === 'refused') return found.outcome;
@@ -73,13 +77,13 @@ async function work(context: Context, state: { bucket?: Bucket }): Promise<Outco
   state.bucket = bucket;
   const unproven = refuseForeign(context, found.tags) ?? (await ensureMarked(context, found));
   if (unproven !== undefined) return unproven;
-  const locks = await findLocks(bucket, options.retentionBypass);
+  const locks = await findLocks(bucket, bypasses);
   if (locks.stop !== undefined) return locks.stop;
   const stop =
-    (options.detachAccessPoints ? undefined : await refuseAccessPoints(bucket)) ??
-    (options.denyWrites ? await denyWrites(bucket) : undefined) ??
-    (options.detachAccessPoints ? await detachAccessPoints(bucket) : undefined);
-  return stop ?? (await emptyAndDelete({ ...bucket, bypass: locks.isLockable && options.retentionBypass }));
+    (detaches ? undefined : await refuseAccessPoints(bucket)) ??
+    (denies ? await denyWrites(bucket) : undefined) ??
+    (detaches ? await detachAccessPoints(bucket) : undefined);
+  return stop ?? (await emptyAndDelete({ ...bucket, bypass: locks.isLockable && bypasses }));
 }
 
 async function emptyAndDelete(bucket: Bucket): Promise<Outcome> {

@@ -9,7 +9,7 @@
  */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
-import { type Outcome, sha256Hex } from '../../bridge/contract.ts';
+import { keyed, type Outcome, sha256Hex } from '../../bridge/contract.ts';
 import { defineHandler, type Handler, refused, type TeardownContext } from '../handler.ts';
 import { outcomeOf } from './webhook/answer.ts';
 import { webhookErrors } from './webhook/errors.ts';
@@ -26,7 +26,7 @@ const targetSchema = z.strictObject({
 });
 const optionsSchema = z.strictObject({});
 const settingsSchema = z.strictObject({
-  webhooks: z.record(
+  webhooks: keyed(
     nameSchema,
     z.strictObject({
       url: z.string().check(z.refine(isEndpoint, 'not an https URL with a host name, without user, password and #')),

@@ -76,7 +76,7 @@ describe('any rule', () => {
         expect(rule.term).toBeLessThanOrEqual(TERM_MAX_MS);
         expect(rule.entry).toBe('finalizer-bridge.dev/team-buckets');
         expect(rule.handler).not.toBe('');
-        expect(rule.match.resource).not.toBe('secrets');
+        expect(`${rule.match.group}/${rule.match.resource}`).not.toBe('/secrets');
       }),
       { numRuns: 500 },
     );

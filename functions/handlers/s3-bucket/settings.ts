@@ -22,16 +22,16 @@ const bucketName = z.string().check(
 /** The bucket; region and account are never guessed. */
 export const targetSchema = z.strictObject({ bucket: bucketName, region: regionSchema, account: accountSchema });
 
-const off = z._default(z.boolean(), false);
+const choice = z.optional(z.boolean());
 /**
  * - `denyWrites` (true unless told): while it is emptied, the bucket's policy denies writes to everybody;
  * - `retentionBypass`: versions under governance retention are deleted as well; needs the word of the function (`allow.options`);
  * - `detachAccessPoints`: the bucket's access points are deleted with it; needs it as well.
  */
 export const optionsSchema = z.strictObject({
-  denyWrites: z._default(z.boolean(), true),
-  retentionBypass: off,
-  detachAccessPoints: off,
+  denyWrites: choice,
+  retentionBypass: choice,
+  detachAccessPoints: choice,
 });
 
 /** A run of this handler. */
