@@ -102,7 +102,7 @@ describe('an answer', () => {
     };
     const asking = http.ask(GET);
     const failed = expect(asking).rejects.toEqual(expect.objectContaining({ status: 0 }));
-    await eventually('the body is awaited', () => clock.due.length > 0);
+    await eventually('the body is awaited', () => dripping !== undefined && clock.due.length > 0);
     await clock.advance(15_000);
     await failed;
     clearInterval(dripping);
@@ -119,7 +119,7 @@ describe('an answer', () => {
     respond = (_request, response) => void response.writeHead(503).write('{');
     const opening = http.open(GET, new AbortController().signal);
     const failed = expect(opening).rejects.toBeInstanceOf(ApiError);
-    await eventually('the body is awaited', () => clock.due.length > 0);
+    await eventually('the body is awaited', () => api.asked.length === 2 && clock.due.length > 0);
     await clock.advance(15_000);
     await failed;
   });
@@ -130,7 +130,7 @@ it('a call can be given up, while it is answered as well', async () => {
   respond = (_request, response) => void response.writeHead(200).write('{');
   const cut = new AbortController();
   const failed = expect(http.ask(GET, cut.signal)).rejects.toMatchObject({ status: 0 });
-  await eventually('the body is awaited', () => clock.due.length > 0);
+  await eventually('the body is awaited', () => api.asked.length === 1 && clock.due.length > 0);
   cut.abort();
   await failed;
   expect(clock.due).toEqual([]);

@@ -72,7 +72,8 @@ afterEach(async () => {
 it('come at a later call when STS was silent at the one before (P4)', async () => {
   isSilent = true;
   const keys = credentialsOfSdk('eu-central-1', TIMEOUT_MS);
-  await expect(keys()).rejects.toThrow('requestTimeout');
+  // Which of the two there are, a machine that is busy has a say in.
+  await expect(keys()).rejects.toThrow(/requestTimeout|establish a connection/);
   isSilent = false;
   // On a busy machine an answer may take longer than is waited for here.
   await expect

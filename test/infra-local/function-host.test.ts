@@ -50,6 +50,13 @@ async function start(more: Partial<FunctionProcessOptions> = {}) {
   return { queue, host };
 }
 
+/** Resolves when every message of a queue is done with. */
+async function emptied(queue: QueueName): Promise<void> {
+  await vi.waitFor(async () => expect(await queues.inspect(queue.url)).toMatchObject({ ready: [], inFlight: [] }), {
+    timeout: 60_000,
+  });
+}
+
 async function send(queue: QueueName, MessageBody: string): Promise<void> {
   const client = queues.client('bridge');
   await client.send(new SendMessageCommand({ QueueUrl: queue.url, MessageBody }));
@@ -63,21 +70,20 @@ describe('a function in its own process', () => {
   it('handles a request with its own identity and with nothing of the environment that started it', async () => {
     const { queue, host } = await start();
     await send(queue, 'x');
+    await emptied(queue);
     const client = queues.client('bridge');
     const { Messages = [] } = await client.send(
-      new ReceiveMessageCommand({ QueueUrl: results.url, WaitTimeSeconds: 10, MessageSystemAttributeNames: ['All'] }),
+      new ReceiveMessageCommand({ QueueUrl: results.url, MessageSystemAttributeNames: ['All'] }),
     );
     client.destroy();
-    await host.stop();
+    host.signal('SIGTERM');
 
     const { body, name, environment } = z.parse(answer, JSON.parse(Messages[0]?.Body ?? ''));
     expect([body, name, Messages[0]?.Attributes?.SenderId]).toEqual(['x', 'finalizer-bridge-local-x', senders.handler]);
     expect(environment).toMatchObject({ AWS_REGION: 'eu-central-1', AWS_LAMBDA_FUNCTION_NAME: name, TZ: ':UTC' });
     expect(Object.keys(environment).filter((key) => key.startsWith('VITEST'))).toEqual([]);
     expect(await host.exited).toBe(0);
-    await vi.waitFor(async () => expect(await queues.inspect(queue.url)).toMatchObject({ ready: [], inFlight: [] }), {
-      timeout: 60_000,
-    });
+    await host.stop();
   });
 
   it('leaves the message it had in work to its visibility when it is killed (P5)', async () => {
@@ -98,9 +104,7 @@ describe('a function in its own process', () => {
   ])('tells of its invocations unless it is to be quiet (%s)', async (isQuiet, kinds) => {
     const { queue, host } = await start({ isQuiet });
     await send(queue, 'x');
-    await vi.waitFor(async () => expect(await queues.inspect(queue.url)).toMatchObject({ ready: [], inFlight: [] }), {
-      timeout: 60_000,
-    });
+    await emptied(queue);
     const { logFile } = host;
     // Asked to end, it ends what is in work, and has said by then all that it says.
     host.signal('SIGTERM');

@@ -19,6 +19,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** A script that goes on when the stand-in for etcd has written its process id: of two that start, either may be the first. */
+const afterEtcd = (script: string) => `while [ ! -s ${folder}/etcd.pids ]; do sleep 0.05; done\n${script}`;
+
 async function standIn(name: string, script: string): Promise<void> {
   await writeFile(join(folder, name), `#!/bin/sh\necho $$ >> ${folder}/${name}.pids\n${script}\n`);
   await chmod(join(folder, name), 0o755);
@@ -57,7 +60,7 @@ it('a certificate that the API server is still writing is read again by the next
 describe('a local API server that does not start', () => {
   it('says why, and takes etcd with it', async () => {
     await standIn('etcd', 'exec sleep 600');
-    await standIn('kube-apiserver', 'echo "E1 unknown flag: --colour" >&2; exit 3');
+    await standIn('kube-apiserver', afterEtcd('echo "E1 unknown flag: --colour" >&2; exit 3'));
     const dataDir = join(folder, 'data');
     await expect(startKube({ say, env: environment(), dataDir })).rejects.toThrow(
       /starting kube-apiserver: it ended with code 3:\n.*unknown flag: --colour/s,
@@ -71,8 +74,8 @@ describe('a local API server that does not start', () => {
     await standIn('etcd', 'exec sleep 600');
     await standIn(
       'kube-apiserver',
-      `echo "$@" | grep -o 'secure-port=[0-9]*' >> ${folder}/ports
-      echo "listen tcp 127.0.0.1: bind: address already in use" >&2; exit 1`,
+      afterEtcd(`echo "$@" | grep -o 'secure-port=[0-9]*' >> ${folder}/ports
+      echo "listen tcp 127.0.0.1: bind: address already in use" >&2; exit 1`),
     );
     await expect(startKube({ say, env: environment(), dataDir: join(folder, 'data') })).rejects.toThrow('in use');
     const ports = (await readFile(join(folder, 'ports'), 'utf8')).trim().split('\n');
@@ -83,7 +86,7 @@ describe('a local API server that does not start', () => {
 
   it('takes the rest of the local system down as well, and its folder', async () => {
     await standIn('etcd', 'exec sleep 600');
-    await standIn('kube-apiserver', 'exit 3');
+    await standIn('kube-apiserver', afterEtcd('exit 3'));
     const listeners = process.listenerCount('SIGINT');
     vi.stubEnv('TMPDIR', folder);
     await expect(
@@ -96,7 +99,7 @@ describe('a local API server that does not start', () => {
 
   it('is given up when its start is aborted', async () => {
     await standIn('etcd', 'exec sleep 600');
-    await standIn('kube-apiserver', 'exec sleep 600');
+    await standIn('kube-apiserver', afterEtcd(`echo >> ${folder}/begun; exec sleep 600`));
     vi.stubEnv('TMPDIR', folder);
     const abort = new AbortController();
     const starting = startLocalSystem({
@@ -106,7 +109,7 @@ describe('a local API server that does not start', () => {
       () => 'started',
       (error: unknown) => error,
     );
-    await vi.waitFor(async () => expect(await pids('kube-apiserver')).toHaveLength(1), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await readdir(folder)).toContain('begun'), { timeout: 60_000 });
     abort.abort(new Error('not wanted any more'));
 
     expect(await outcome).toEqual(new Error('not wanted any more'));

@@ -14,6 +14,7 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { freePorts } from '../../infra/local/free-port.ts';
 import { md5OfMessageAttributes } from '../../infra/local/message-attributes.ts';
 import { type Queues, startQueues } from '../../infra/local/queues.ts';
 
@@ -147,8 +148,9 @@ describe('the local queues', () => {
 
 it('keep messages, senders, receive counts and receipt handles over a restart from the same folder (P5)', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'finalizer-bridge-test-'));
-  const before = await startQueues({ senders, dataDir });
-  const port = Number(new URL(before.endpoint).port);
+  // One that nobody is given meanwhile.
+  const [port = 0] = await freePorts(1);
+  const before = await startQueues({ senders, dataDir, port });
   const { url } = await before.createQueue('kept', { visibilityTimeout: 600 });
   const sender = open(before, 'bridge');
   await sender.send(new SendMessageCommand({ QueueUrl: url, MessageBody: 'x' }));

@@ -68,7 +68,7 @@ describe('localhost', () => {
         await ended(net.connect({ host, port: 2, lookup: to('127.0.0.1') })),
       ]));`;
     const args = [...withWall(), '--input-type=module', '--eval', looked];
-    const { stdout, stderr } = spawnSync(process.execPath, args, { env: {}, encoding: 'utf8', timeout: 20_000 });
+    const { stdout, stderr } = spawnSync(process.execPath, args, { env: {}, encoding: 'utf8', timeout: 300_000 });
     expect(JSON.parse(stdout)).toEqual(['BlockedByDev', 'BlockedByDev', 'BlockedByDev', 'ECONNREFUSED']);
     expect(stderr).toContain('"blocked":"192.0.2.1"');
   });
