@@ -60,23 +60,23 @@ const releaseRow: Row = (see, now) => {
   return wait('ReleaseWaiting', 'released; waiting until no sent request can still run', see.runsEnd);
 };
 
-/** Row 4: the target is another one than what was requested. Ended by a person's retry or release. */
+/** Row 4: the target is, or may be, another one than what was requested. Ended by a person's retry or release. */
 const targetChangedRow: RuledRow = (see, rule, now) => {
   if (see.retryAsked || rule.target.kind !== 'found') return undefined;
   const live = rule.target.digest;
   const isKnown = see.seen.some(({ target, requested }) => requested && target === live);
+  if (isKnown && !see.gones.some((gone) => isValidGone(gone, see, now))) return undefined;
   const others = see.seen.some(({ target, requested }) => requested && target !== live && !hasGone(see, target, now));
-  const strangers = see.gones.some((gone) => gone.uid === see.uid && gone.target !== live);
-  if (isKnown) {
-    const isAnswered = see.gones.some((gone) => isValidGone(gone, see, now));
-    return isAnswered && others
-      ? hold('TargetChanged', 'the live target is gone, but an earlier one was requested and never confirmed')
-      : undefined;
-  }
-  return others || strangers
-    ? hold('TargetChanged', 'the target changed after a request was sent; look at both, then retry or release')
-    : undefined;
+  const strangers = !isKnown && see.gones.some((gone) => gone.uid === see.uid && gone.target !== live);
+  if (others || strangers) return hold('TargetChanged', isKnown ? UNCONFIRMED : CHANGED);
+  const then = isKnown ? 'the present one is gone' : 'retry takes the present one down';
+  const unknown = `${UNKNOWN_TARGET}: look at what the object named before; ${then}; then release`;
+  return see.unknownTarget ? hold('TargetChanged', unknown) : undefined;
 };
+
+const UNCONFIRMED = 'the live target is gone, but an earlier one was requested and never confirmed';
+const CHANGED = 'the target changed after a request was sent; look at both, then retry or release';
+const UNKNOWN_TARGET = 'another target may have been requested before this bridge looked, and nobody knows which';
 
 /** Row 5: the first look found nothing, and the rule wants a person to look. */
 const foundNothingRow: RuledRow = (see, _rule, now) => {
@@ -98,11 +98,12 @@ const retainRow: RuledRow = (see, rule, now) => {
 const unusableRow: RuledRow = (see, rule) => {
   if (rule.notAccepted !== undefined) return hold('RuleNotAccepted', rule.notAccepted);
   if (rule.policy === 'Invalid') return hold('PolicyInvalid', rule.policyDetail);
-  if (rule.target.kind === 'invalid') return hold(rule.target.reason, rule.target.detail);
   if (rule.target.kind === 'found') return undefined;
-  const isUntouched = see.knowsAllSent && see.seen.length === 0 && see.sent.length === 0;
+  const detail = see.unknownTarget ? `${rule.target.detail}; ${UNKNOWN_TARGET}` : rule.target.detail;
+  if (rule.target.kind === 'invalid') return hold(rule.target.reason, detail);
+  const isUntouched = see.knowsAllSent && see.seen.length === 0 && see.sent.length === 0 && !see.unknownTarget;
   if (rule.whenTargetMissing === 'Release' && isUntouched) return { act: 'remove', reason: 'TargetMissing' };
-  return hold('TargetMissing', rule.target.detail);
+  return hold('TargetMissing', detail);
 };
 
 /** Row 8: refused, and not due again. Due means going on with the next rows (trap V15). */
@@ -166,8 +167,9 @@ function waitRow(see: Observation, rule: RuleView, now: number): Decision {
   return { ...wait('Requested', 'waiting for the result', Math.min(termEnds, overdueAt)), overdue };
 }
 
-/** A valid gone that no person has to look at, when no other requested target is without its own. */
+/** A valid gone that no person has to look at, when no other target that was or may have been requested is without its own. */
 function sufficientGone(see: Observation, now: number): Gone | undefined {
+  if (see.unknownTarget) return undefined;
   const gone = see.gones.find((candidate) => isValidGone(candidate, see, now));
   if (gone === undefined || needsAWord(gone, see)) return undefined;
   const isOpen = ({ target, requested }: Seen) => requested && target !== gone.target && !hasGone(see, target, now);

@@ -8,7 +8,7 @@ import { entryOf, hasEntry } from './finalizer.ts';
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Gone } from './observation.ts';
-import { type Pending, pendingKey, remember } from './pending.ts';
+import { learn, type Pending, pendingKey, remember } from './pending.ts';
 import type { Clock, Cluster, IncomingMessage, KindRef, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import { isTooSlow, withAnswer } from './slowness.ts';
@@ -168,7 +168,7 @@ function take(options: InboxOptions, pending: Pending, { data }: Result): Dispos
   const now = options.clock.now();
   const { result, targetDigest: target, ruleDigest: rule, attempt, retry = 0, expires } = data;
   // Whatever it says, it was asked for: that target now needs a gone of its own (trap V10), whoever sent the request.
-  remember(pending, { target, rule, requested: true, started: false });
+  learn(pending, { target, rule });
   const why = result.outcome === 'pending' ? result.reason : undefined;
   pending.answered = withAnswer(pending.answered, attempt, why);
   switch (result.outcome) {

@@ -91,6 +91,8 @@ export interface Observation {
   readonly refusal: Refusal | undefined;
   /** This process has watched the deletion from its beginning, so nobody else can have sent anything. */
   readonly knowsAllSent: boolean;
+  /** A request for a target that nobody knows may have been sent before anything was written down (trap V10). */
+  readonly unknownTarget: boolean;
   /** When the last request that may have been sent has surely ended; undefined when none can have been. */
   readonly runsEnd: number | undefined;
 }

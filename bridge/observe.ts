@@ -6,7 +6,7 @@ import { expiresAt, possibleRunsEnd, possibleRunsEndOfAnyTerm, ruleDigestOf, run
 import type { LiveTarget, Observation, RuleView } from './observation.ts';
 import { beganAt, type Facts, type Pending, remember } from './pending.ts';
 import type { KubeObject } from './ports.ts';
-import { readRecord } from './record.ts';
+import { type Record, readRecord } from './record.ts';
 import type { Evaluation, Rule } from './rule.ts';
 import { slimmed } from './wire.ts';
 import { hasWord, isApproved, releaseWord, retryWord } from './words.ts';
@@ -47,6 +47,7 @@ export function recall(pending: Pending, rule: Rule | undefined): void {
   pending.recalled = true;
   const record = readRecord(pending.meta, rule);
   if (record === undefined) return;
+  pending.unknownTarget = record.unknownTarget === true && !hasLearnt(pending, record);
   for (const target of record.targets) remember(pending, target);
   pending.firstPublished ??= record.firstPublished === undefined ? undefined : Date.parse(record.firstPublished);
   pending.retryHandled ??= record.retry;
@@ -59,6 +60,12 @@ export function recall(pending: Pending, rule: Rule | undefined): void {
     const { due, ...refusal } = record.refused;
     pending.refusal ??= { ...refusal, dueAt: Date.parse(due) };
   }
+}
+
+/** Whether an answer that came before the first look was about a target that the record does not say was requested. */
+function hasLearnt({ seen }: Pending, record: Record): boolean {
+  const known = new Set(record.targets.filter(({ requested }) => requested).map(({ target }) => target));
+  return seen.some(({ target, requested }) => requested && !known.has(target));
 }
 
 /** The rule of an entry as it is now, or why one that exists has none that was ever accepted. */
@@ -89,15 +96,22 @@ export function observe(pending: Pending, facts: Facts, { rule, neverAccepted }:
     gones: pending.gones,
     refusal: pending.refusal,
     knowsAllSent: pending.knowsAllSent,
+    unknownTarget: pending.unknownTarget === true,
     runsEnd: runsEnd(pending, rule, began),
   };
 }
 
-/** A target met counts as requested when somebody else may have sent it before this process looked (trap V1). */
+/**
+ * A target met counts as requested when somebody else may have sent it before this process looked (trap V1). Where there was
+ * none to be met, and no record, what may have been sent is not known (trap V10): what is met later is not it.
+ */
 function noteTarget(pending: Pending, view: RuleView | undefined): void {
-  if (view?.target.kind !== 'found' || view.digest === undefined) return;
+  if (view === undefined) return;
+  const mayBeAsked = !pending.knowsAllSent && !pending.seen.some(({ requested }) => requested);
+  pending.unknownTarget ??= mayBeAsked && view.target.kind !== 'found';
+  if (view.target.kind !== 'found' || view.digest === undefined) return;
   const isFirst = pending.seen.length === 0;
-  const requested = isFirst && !pending.knowsAllSent;
+  const requested = isFirst && !pending.knowsAllSent && !pending.unknownTarget;
   remember(pending, { target: view.target.digest, rule: view.digest, requested, started: false });
 }
 

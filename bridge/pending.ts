@@ -45,6 +45,11 @@ export interface Pending {
   wasOver: boolean;
   /** A removal of ours was sent; if the entry is then found gone, it was us. */
   removing: Extract<Decision, { act: 'remove' }> | undefined;
+  /**
+   * A request for a target that nobody knows may have been sent: the first look found none, and nobody had written anything
+   * down (trap V10). Undefined before the first look under a rule.
+   */
+  unknownTarget: boolean | undefined;
   seen: Seen[];
   sent: Sent[];
   gones: Gone[];
@@ -61,7 +66,7 @@ export interface Pending {
   heldBackUntil: number | undefined;
   retries: number;
   retryHandled: string | undefined;
-  /** A retry or a second target is in memory only; nothing is sent before it is written down. */
+  /** A retry, or a target that the record lacks, is in memory only; nothing is sent before it is written down. */
   owesRecord: boolean;
   /** A refusal is in memory only: written down before its result goes, unless the API server takes no record of the object. */
   owesRefusal: boolean;
@@ -126,6 +131,7 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
     doubted: false,
     wasOver: false,
     removing: undefined,
+    unknownTarget: undefined,
     seen: [],
     sent: [],
     gones: [],
@@ -173,6 +179,16 @@ export function remember(pending: Pending, seen: Seen): void {
       started: old.started || seen.started,
     };
   }
+}
+
+/**
+ * Remembers a target that an answer is about: it was asked for, whoever sent the request. Before its first record a bridge asks
+ * for one target only, so one that this process did not know of is the one that nobody knew.
+ */
+export function learn(pending: Pending, { target, rule }: Pick<Seen, 'target' | 'rule'>): void {
+  const isNews = !pending.seen.some((seen) => seen.requested && seen.target === target);
+  if (isNews && pending.unknownTarget === true) pending.unknownTarget = false;
+  remember(pending, { target, rule, requested: true, started: false });
 }
 
 /** What is kept of a deletion that is over: where it was. */

@@ -1,12 +1,13 @@
 /*
  * Publishes the request of the current term. Called by reconcile.ts with facts that are fresh.
- * What the next process must know is written down first: a person's retry, and a second pair of digests in one deletion
- * (trap V8); then the request is remembered as possibly sent, and only then handed to the outbox.
+ * What the next process must know is written down first: a person's retry, a second pair of digests in one deletion (trap
+ * V8), and what a record that stands does not name (trap V10); then the request is remembered as possibly sent, and only then handed to the outbox.
  */
 import { DEAD_LETTERED, encodeRequest, MESSAGE_MAX_BYTES, makeRequest, type Request, utf8Bytes } from './contract.ts';
 import type { Decision } from './decide.ts';
 import type { Sent } from './observation.ts';
 import { type Pending, remember } from './pending.ts';
+import { readRecord } from './record.ts';
 import type { Rule } from './rule.ts';
 import { FRESH_MS, nameOf, pathOf, type Run, type Step } from './run.ts';
 import { record, stand } from './standing.ts';
@@ -28,13 +29,16 @@ export async function publish(run: Run, decision: Publish): Promise<Step> {
   const isKnown = pending.seen.some((seen) => seen.requested && isPair(seen, pair));
   const isRetry = takeRetry(pending, pair.target);
   remember(pending, { ...pair, requested: true, started: false });
+  // A record names every target that was requested, whoever reads it next (trap V10).
+  const written = readRecord(pending.meta, rule);
+  const isUnnamed = written?.targets.some((seen) => seen.requested && isPair(seen, pair)) === false;
   // Kept until it is written: a record that fails is tried again, and nothing is sent meanwhile.
-  pending.owesRecord ||= isRetry || (isSecond && !isKnown);
+  pending.owesRecord ||= isRetry || (isSecond && !isKnown) || isUnnamed;
   if (pending.owesRecord) {
     await record(run, {
       phase: 'Pending',
       reason: 'Requested',
-      message: 'sending another request',
+      message: 'sending a request',
       since: reach.clock.now(),
     });
     pending.facts = undefined;

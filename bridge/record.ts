@@ -40,13 +40,15 @@ const recordSchema = z.object({
   retry: z.optional(z.string()),
   retries: z.optional(z.int().check(z.gte(0), z.lte(1_000_000))),
   targets: z.array(knownTarget),
+  unknownTarget: z.optional(z.boolean()),
   refused: z.optional(refusedSchema),
   heard: z.optional(z.array(z.string().check(z.maxLength(16))).check(z.maxLength(4))),
 });
 
 /**
  * The record; times are RFC 3339 UTC. `retry` is the last retry word handled, `retries` how many were; `heard` are the other words
- * of a person that were told of.
+ * of a person that were told of. `targets` names every one that was requested until now, save one that an earlier bridge may
+ * have requested before there was a record: `unknownTarget`.
  */
 export type Record = Readonly<z.output<typeof recordSchema>>;
 

@@ -181,7 +181,7 @@ function recordDueAt(
 }
 
 function recordOf({ pending, rule }: Run, standing: Standing, next: number | undefined): Record {
-  const { refusal, firstPublished, retryHandled, retries } = pending;
+  const { refusal, firstPublished, retryHandled, retries, unknownTarget } = pending;
   const { phase, reason, message } = standing;
   const heard = heardOf(pending);
   const words = heard.length === 0 ? {} : { heard: [...heard] };
@@ -199,6 +199,7 @@ function recordOf({ pending, rule }: Run, standing: Standing, next: number | und
     ...(retryHandled === undefined ? {} : { retry: retryHandled }),
     ...(retries === 0 ? {} : { retries }),
     targets: [...pending.seen],
+    ...(unknownTarget === true ? { unknownTarget } : {}),
     ...(refusal === undefined ? {} : { refused: written(refusal) }),
   };
 }

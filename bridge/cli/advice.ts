@@ -48,6 +48,12 @@ const waits =
   (waitsFor: string): Advising =>
   () => ({ waitsFor, next: [] });
 
+const LOOK_BEFORE: NextStep = {
+  say:
+    "look at what the object named before, in its manifest's history, the audit log or the function's log, and take that " +
+    'down by hand if it is still there',
+};
+
 const UNANSWERED: NextStep = {
   say:
     "look into the function's log: UnknownSender or UnknownCluster mean that it does not know this bridge, nothing at all that " +
@@ -148,13 +154,41 @@ const BY_REASON: Readonly<Record<string, Advising>> = {
   }),
 };
 
+/** By the reason, where an earlier bridge may have asked for another target and nobody knows which (trap V10). */
+const UNKNOWN_TARGET: Readonly<Record<string, (commands: Commands, wasAsked: boolean) => Advice>> = {
+  TargetMissing: (commands) => ({
+    waitsFor: 'a person: what the object named before may have been asked for, and nobody knows whether it is gone',
+    next: [LOOK_BEFORE, { say: 'when that is gone, let the object go', command: commands.release }],
+  }),
+  TargetChanged: (commands, wasAsked) => ({
+    waitsFor: 'a person: another target may have been requested before the bridge looked, and nobody knows which',
+    next: [
+      LOOK_BEFORE,
+      ...(wasAsked ? [] : [retry(commands, 'to take the present one down')]),
+      { say: 'when both are gone, let the object go: the earlier one is never confirmed', command: commands.release },
+    ],
+  }),
+};
+
 const refusal = mend('the cause of the refusal to be mended; asked again once a day at the latest', 'mend the cause');
 
+/** What of a record is gone by. */
+export interface Told {
+  readonly phase: 'Pending' | 'Held';
+  readonly reason: string;
+  readonly targets?: readonly { readonly requested: boolean }[] | undefined;
+  readonly unknownTarget?: boolean | undefined;
+}
+
 /** Advice on an entry of an object that is being deleted. */
-export function adviceFor(
-  { phase, reason }: { readonly phase: 'Pending' | 'Held'; readonly reason: string },
-  commands: Commands,
-): Advice {
+export function adviceFor({ phase, reason, targets = [], unknownTarget }: Told, commands: Commands): Advice {
+  const careful = unknownTarget === true && Object.hasOwn(UNKNOWN_TARGET, reason) ? UNKNOWN_TARGET[reason] : undefined;
+  if (careful !== undefined) {
+    return careful(
+      commands,
+      targets.some(({ requested }) => requested),
+    );
+  }
   const known = Object.hasOwn(BY_REASON, reason) ? BY_REASON[reason] : undefined;
   if (known !== undefined) return known(commands);
   return phase === 'Held' ? refusal(commands) : { waitsFor: 'the function, which said why it is not done', next: [] };

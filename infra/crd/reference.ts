@@ -8,6 +8,7 @@ import { ACCEPTANCES, NOT_JUDGED, PERMISSIONS, REFUSALS, WATCHINGS } from '../..
 import { bullets, wrapped } from '../wrap.ts';
 import { ruleSchema } from './definition.ts';
 import { exampleObject, expressionNotes, functionFacts, stricterThanTheServer } from './expressions.ts';
+import { lastingTargetPart } from './lasting-target.ts';
 import type { Schema } from './schema.ts';
 
 /** Where the reference is kept, from the root of the project. */
@@ -153,6 +154,8 @@ that right as carefully as the right to delete.
 ${EXAMPLE}\`\`\`
 
 ${fieldsPart()}
+
+${lastingTargetPart()}
 
 ${expressionsPart()}
 `;

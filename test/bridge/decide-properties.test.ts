@@ -70,13 +70,14 @@ const anything: fc.Arbitrary<Observation> = fc.record({
     }),
   ),
   knowsAllSent: fc.boolean(),
+  unknownTarget: fc.boolean(),
   runsEnd: maybe(near),
 });
 /** One that never had an outside resource, so that its rare way out is seen in every run. */
 const untouched: fc.Arbitrary<Observation> = fc.record({ see: anything, view }).map(({ see, view: rule }) => ({
   ...see,
   rule: { ...rule, target: { kind: 'missing', detail: 'no such key' }, policy: 'Delete', notAccepted: undefined },
-  ...{ seen: [], sent: [], gones: [], release: 'none', knowsAllSent: true, runsEnd: undefined },
+  ...{ seen: [], sent: [], gones: [], release: 'none', knowsAllSent: true, unknownTarget: false, runsEnd: undefined },
 }));
 const observed = fc.oneof({ weight: 19, arbitrary: anything }, { weight: 1, arbitrary: untouched });
 
@@ -111,6 +112,7 @@ describe('whatever is observed', () => {
             const asked = see.seen.filter(({ requested }) => requested).map((each) => each.target);
             const confirmed = see.gones.filter((each) => counts(see, each)).map((each) => each.target);
             expect(confirmed).toEqual(expect.arrayContaining(asked));
+            expect(see.unknownTarget).toBe(false);
             return;
           }
           case 'Released':
@@ -122,7 +124,7 @@ describe('whatever is observed', () => {
             return;
           case 'TargetMissing':
             expect(see.rule).toMatchObject({ whenTargetMissing: 'Release', target: { kind: 'missing' } });
-            expect(see).toMatchObject({ knowsAllSent: true, seen: [], sent: [] });
+            expect(see).toMatchObject({ knowsAllSent: true, unknownTarget: false, seen: [], sent: [] });
             return;
           default:
             reason satisfies never;

@@ -59,6 +59,48 @@ describe('a changed target', () => {
   });
 });
 
+describe('a target that somebody may have asked for and nobody knows', () => {
+  const unknown = { knowsAllSent: false, unknownTarget: true };
+  const messageOf = (see: Partial<Observation>, rule: Partial<RuleView> = {}) => {
+    const decision = decide({ ...observation, rule: { ...ruleView, ...rule }, ...unknown, ...see }, NOW);
+    return decision.act === 'hold' ? decision.message : '';
+  };
+
+  it('has the next one held before anything is sent for it, with words of its own (V10)', () => {
+    expect(decided({ ...unknown, seen: [seen(LIVE)] })).toBe('hold TargetChanged');
+    expect(messageOf({ seen: [seen(LIVE)] })).toMatch(
+      /^another target may have been requested before.* what the object named before; retry takes the present one down; then release$/,
+    );
+  });
+
+  it('keeps the entry on after a retry took the next one down; only a release frees it (V10)', () => {
+    expect(decided({ ...unknown, seen: [seen(LIVE)], retryAsked: true })).toBe('publish 3/3');
+    const asked_ = { ...unknown, seen: [asked(LIVE)], sent: [sent(LIVE)] };
+    expect(decided(asked_)).toMatch(/^wait Requested/);
+    const answered = { ...asked_, gones: [gone(LIVE)] };
+    expect(decided(answered)).toBe('hold TargetChanged');
+    expect(messageOf(answered)).toMatch(/before; the present one is gone; then release$/);
+    expect(decided(answered, cleared)).toBe('hold TargetMissing');
+    expect(decided(answered, { binding: 'name' })).toBe('hold TargetChanged');
+    expect(decided({ ...answered, release: 'wait' })).toBe('remove Released');
+  });
+
+  it('is told of where the live one is missing or invalid, and has that held whatever the policy is (V10, V11)', () => {
+    const detail = /^no such key; another target may have been requested before this bridge looked/;
+    expect(messageOf({}, cleared)).toMatch(detail);
+    const invalid = { kind: 'invalid' as const, reason: 'TargetInvalid', detail: 'no such key' };
+    expect(messageOf({}, { target: invalid })).toMatch(detail);
+    const release = { ...cleared, whenTargetMissing: 'Release' as const };
+    expect(decided({ unknownTarget: true, knowsAllSent: true }, release)).toBe('hold TargetMissing');
+  });
+
+  it('that an answer tells of is known: what it asks for then is its own gone (V10)', () => {
+    const known = { knowsAllSent: false, seen: [asked(OTHER)], gones: [gone(OTHER)] };
+    expect(decided(known, cleared)).toBe('remove Gone');
+    expect(decided({ ...known, ...unknown }, cleared)).toBe('hold TargetMissing');
+  });
+});
+
 describe('a cleared target', () => {
   it('is gone when its only request was answered so, and held otherwise (K32)', () => {
     expect(decided({ seen: [asked(LIVE)], gones: [gone(LIVE)] }, cleared)).toBe('remove Gone');

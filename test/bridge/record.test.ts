@@ -37,6 +37,7 @@ const record: fc.Arbitrary<Record> = fc
       next: time,
       retry: fc.string(),
       retries: fc.nat(1_000_000),
+      unknownTarget: fc.boolean(),
       heard: fc.array(fc.string({ maxLength: 16 }), { maxLength: 4 }),
       targets: fc.array(fc.record({ target: digest, rule: digest, requested: fc.boolean(), started: fc.boolean() }), {
         maxLength: 3,

@@ -154,6 +154,7 @@ describe('two rules for one kind', () => {
     expect(scene.requests.map(({ data }) => data.rule.name)).toEqual(['notify']);
     expect(scene.standing('logs', 'teardown')).toBe('Pending WaitingForFinalizers');
     expect(await scene.deliver(scene.request)).toBe(true);
+    await scene.clock.advance(1_000);
     expect(scene.requests.map(({ data }) => data.rule.name)).toEqual(['notify', 'teardown']);
     expect(await scene.deliver(scene.request)).toBe(true);
     expect(scene.cluster.peek('logs')).toBeUndefined();

@@ -44,6 +44,26 @@ async function untilReason(world: World, reason: string): Promise<void> {
   if (!isThere) world.promises.note('P7', `expected the record to say ${reason}, not ${String(reasonOf(world))}`);
 }
 
+/** Every bridge dies; the next one starts some time later, with these rules. */
+function crashAll(world: World, rules?: string): void {
+  for (const process of world.processes.filter(({ isAlive }) => isAlive)) {
+    world.crash(process, rules === undefined ? undefined : { rules });
+  }
+}
+
+/** The first request is lost, and who sent it dies at once. */
+async function loseFirst(world: World, begin = () => world.server.delete(MACHINE, 'owner')): Promise<void> {
+  let isSent = false;
+  world.requests.keepOnly(() => false);
+  world.requests.onSend(() => {
+    isSent = true;
+  });
+  begin();
+  await world.run(HOUR, () => isSent);
+  world.requests.keepOnly(() => true);
+  crashAll(world);
+}
+
 const releaseNow = (world: World) => annotate(world, { [RELEASE]: `${uidOf(world)}/now` });
 
 /** The target changes unseen while the gone of the first is on its way; a crash at every call after it was written down. */
@@ -116,6 +136,47 @@ export const targetTraps: readonly Trap[] = [
       expectIn(world, 'V10', 'the object to be gone in the end', world.server.get(MACHINE) === undefined);
     },
   }),
+  trap(
+    'V10',
+    'what follows a target that was asked for by a bridge that wrote nothing is held over crashes until a release',
+    {
+      async act(world) {
+        await loseFirst(world);
+        retarget(world, undefined);
+        await untilReason(world, 'TargetMissing');
+        crashAll(world);
+        await world.run(MINUTE);
+        moveToOther(world);
+        await untilReason(world, 'TargetChanged');
+        await finish(world);
+        expectIn(world, 'V10', 'nothing of the second target to be touched', world.cloud.find(OTHER) !== undefined);
+        annotate(world, { [RETRY]: `${uidOf(world)}/1` });
+        await world.run(HOUR, () => world.cloud.find(OTHER) === undefined);
+        crashAll(world);
+        await finish(world);
+        expectIn(world, 'V10', 'the second target to be gone', world.cloud.find(OTHER) === undefined);
+        expectIn(world, 'V10', 'it to be held for the first', hasOurEntry(world.server.get(MACHINE)));
+        annotate(world, { [RELEASE]: uidOf(world) });
+        await world.run(24 * HOUR, () => world.server.get(MACHINE) === undefined);
+        expectIn(world, 'V7', 'a release to end it', world.server.get(MACHINE) === undefined);
+      },
+    },
+  ),
+  trap('V10', 'a target that follows a record is named in it before the first request, and what follows that is held', {
+    options: { rule: { paused: true } },
+    async act(world) {
+      world.server.delete(MACHINE, 'owner');
+      await untilReason(world, 'Paused');
+      await loseFirst(world, () => crashAll(world, ruleText()));
+      retarget(world, undefined);
+      await world.run(2 * MINUTE);
+      moveToOther(world);
+      await untilReason(world, 'TargetChanged');
+      await finish(world);
+      expectIn(world, 'V10', 'nothing of the second target to be touched', world.cloud.find(OTHER) !== undefined);
+      expectIn(world, 'V10', 'it to be held for the first', hasOurEntry(world.server.get(MACHINE)));
+    },
+  }),
   trap('V11', 'whenTargetMissing: Release holds a target that existed while nothing could be sent', {
     options: { rule: { whenTargetMissing: 'Release', paused: true } },
     async act(world) {
@@ -174,9 +235,7 @@ export const targetTraps: readonly Trap[] = [
     async act(world) {
       await deleteAndPublish(world);
       await untilReason(world, 'NotOwned');
-      for (const process of world.processes.filter(({ isAlive }) => isAlive)) {
-        world.crash(process, { rules: ruleText({ paused: true }) });
-      }
+      crashAll(world, ruleText({ paused: true }));
       await world.run(MINUTE);
       forbidRequests(world, 'V15', RESOURCE);
       await world.run(26 * HOUR);

@@ -43,7 +43,7 @@ export const AXES = {
     ...['of another rule', 'of another object', 'late'],
   ],
   goneOther: ['no', 'yes'],
-  history: ['nothing', 'live asked', 'other asked', 'both asked', 'other met'],
+  history: ['nothing', 'live asked', 'other asked', 'both asked', 'other met', 'unknown', 'unknown, live asked'],
   runs: ['none', 'over', 'running', 'weak, over', 'weak, running'],
   notYet: ['no', 'not accepted', 'paused', 'grace', 'waiting', 'waited out', 'over budget'],
   retry: ['no', 'asked'],
@@ -76,6 +76,8 @@ const history: Readonly<Record<Case['history'], readonly Seen[]>> = {
   'other asked': [met(OTHER, true), met(LIVE, false)],
   'both asked': [met(OTHER, true), met(LIVE, true)],
   'other met': [met(LIVE, true), met(OTHER, false)],
+  unknown: [met(LIVE, false)],
+  'unknown, live asked': [met(LIVE, true)],
 };
 
 const targets: Readonly<Record<Case['live'], LiveTarget>> = {
@@ -134,10 +136,15 @@ export const ruleView: RuleView = {
 export const observation: Observation = {
   ...{ uid: UID, rule: ruleView, release: 'none', retryAsked: false, retries: RETRIES, graceEnds: BEGAN },
   ...{ neverAccepted: undefined, heldBackUntil: undefined },
-  ...{ ...fresh, seen: [], gones: [], knowsAllSent: true, runsEnd: undefined },
+  ...{ ...fresh, seen: [], gones: [], knowsAllSent: true, unknownTarget: false, runsEnd: undefined },
 };
 
 const waitFor = (until: number) => ({ finalizers: ['kubernetes.io/pvc-protection'], until });
+
+/** Whether a request for a target that nobody knows may have been sent. */
+export function isUnknown({ history: known }: Pick<Case, 'history'>): boolean {
+  return known.startsWith('unknown');
+}
 
 /** Whether memory can hold this: what came back was asked for, and is remembered. */
 export function canBe({ live, policy, gone: of, goneOther: ofOther, history: known }: Case): boolean {
@@ -178,6 +185,7 @@ export function observationOf(of: Case): Observation {
     seen: begun,
     gones: of.goneOther === 'yes' ? [goneOther, ...gones[of.gone]] : gones[of.gone],
     knowsAllSent: of.live !== 'cleared, unsure',
+    unknownTarget: isUnknown(of),
     runsEnd: runsEnd[of.runs],
   };
 }

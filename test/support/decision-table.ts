@@ -10,6 +10,7 @@ import {
   type Case,
   DUE,
   GRACE_ENDS,
+  isUnknown,
   RETRIES,
   RUNS_END,
   TERM_ENDS,
@@ -31,7 +32,7 @@ const isRunning = ({ runs }: Case) => runs.endsWith('running');
 const isWeak = ({ runs }: Case) => runs.startsWith('weak');
 const isRetry = ({ retry }: Case) => retry === 'asked';
 const wasLiveAsked = ({ history, gone }: Case) =>
-  ['live asked', 'both asked', 'other met'].includes(history) || gone === 'absent after a start';
+  ['live asked', 'both asked', 'other met', 'unknown, live asked'].includes(history) || gone === 'absent after a start';
 const wasOtherAsked = ({ history }: Case) => history === 'other asked' || history === 'both asked';
 const wasOtherMet = (of: Case) => wasOtherAsked(of) || of.history === 'other met';
 const isOverdue = ({ sending }: Case) => sending.endsWith('overdue');
@@ -44,7 +45,7 @@ const isGoneTrue = (of: Case) =>
 const isGoneOfLive = (of: Case) =>
   isGoneTrue(of) && (of.live === 'found' || of.live === 'policy invalid' || (isCleared(of) && !wasOtherMet(of)));
 const needsAWord = ({ gone }: Case) => gone === 'absent, to be looked at';
-const isOtherOpen = (of: Case) => wasOtherAsked(of) && of.goneOther === 'no';
+const isOtherOpen = (of: Case) => isUnknown(of) || (wasOtherAsked(of) && of.goneOther === 'no');
 const isValid = (of: Case) => isGoneOfLive(of) && !needsAWord(of) && !isOtherOpen(of);
 
 const held = (reason: string) => () => `hold ${reason}`;
@@ -69,7 +70,9 @@ export const TABLE: readonly Row[] = [
     when: (of) =>
       ['found', 'policy invalid'].includes(of.live) &&
       !isRetry(of) &&
-      (wasLiveAsked(of) ? isGoneOfLive(of) && isOtherOpen(of) : wasOtherAsked(of) || of.goneOther === 'yes'),
+      (wasLiveAsked(of)
+        ? isGoneOfLive(of) && isOtherOpen(of)
+        : wasOtherAsked(of) || of.goneOther === 'yes' || isUnknown(of)),
     so: held('TargetChanged'),
   },
   { row: '5', when: (of) => isGoneOfLive(of) && needsAWord(of) && !isRetry(of), so: held('FoundNothing') },

@@ -166,6 +166,27 @@ describe('an entry', () => {
     expect(out).toMatch(/a person +not understood: approve is not uid-logs/);
   });
 
+  it.each([
+    ['TargetMissing', false, ['release']],
+    ['TargetChanged', false, ['retry', 'release']],
+    ['TargetChanged', true, ['release']],
+  ])('held %s where nobody knows what was asked for before says where to look, and then %j %j', async (...told) => {
+    const [reason, requested, words] = told;
+    const line = new CommandLine();
+    const [since, digest] = ['2026-03-02T09:30:00Z', 'a'.repeat(64)];
+    const record = {
+      ...{ uid: 'uid-logs', ruleUid: 'r', phase: 'Held', reason, message: 'nobody knows', since, unknownTarget: true },
+      targets: [{ target: digest, rule: digest, requested, started: false }],
+    };
+    const annotations = { [recordKey(RULE)]: JSON.stringify(record) };
+    line.cluster.create({ name: 'logs', finalizers: [ENTRY] });
+    line.cluster.change('logs', ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, annotations } }));
+    line.cluster.delete('logs');
+    const { out } = await line.run('explain bucket/logs');
+    expect(out).toContain('look at what the object named before');
+    expect(commandsIn(out).map((command) => command.split(' ')[0])).toEqual(words);
+  });
+
   it('of one of several rules is named in the commands', async () => {
     const line = new CommandLine();
     line.cluster.create({ name: 'logs', finalizers: [ENTRY, entryOf('other')] });
