@@ -42,7 +42,7 @@ export function shows({ namespace }: Watched, meta: Pick<ObjectMeta, 'namespace'
 
 /** Whether the namespace of an object is being left. */
 export function isLeaving({ leaving }: Served, { namespace }: Pick<ObjectMeta, 'namespace'>): boolean {
-  return namespace !== undefined && leaving.includes(namespace);
+  return leaving.some((left) => left === namespace);
 }
 
 /** The kind alone. */

@@ -1,9 +1,10 @@
 /*
  * Whether a "not found" can be believed. Many services answer a look a while late: what was just made is not found yet,
- * and an old object may have been given its outside resource just before it was deleted. Used by handlers before `absent`.
+ * and an old object may have been given its outside resource just before it was deleted. Pure; used by handlers before `absent`.
  */
 import type { Outcome } from '../bridge/contract.ts';
-import { pending, type RunContext } from './handler.ts';
+import type { RunContext } from './handler.ts';
+import { pending } from './outcomes.ts';
 
 /** Younger objects may stand for something that was just made. */
 const YOUNG_OBJECT_MS = 5 * 60_000;

@@ -7,7 +7,6 @@ import { parseArgs } from 'node:util';
 import { MUTATED, type Mutated } from '../test/mutation/modules.ts';
 import { runCommand } from './command.ts';
 import { changedModules, mutate } from './mutation.ts';
-import { linesOf } from './mutation-report.ts';
 
 const USAGE = `usage: npm run mutate [-- OPTIONS] [FILES]
   --changed   only the modules that the last commit or the working tree has changed
@@ -29,7 +28,6 @@ async function main(modules: readonly Mutated[]): Promise<number> {
     return 0;
   }
   const scores = await mutate(modules);
-  for (const line of linesOf(scores)) console.log(line);
   return scores.every(({ isEnough }) => isEnough) ? 0 : 1;
 }
 

@@ -5,7 +5,7 @@
 import * as z from 'zod/mini';
 import type { Mutated } from '../test/mutation/modules.ts';
 
-const position = z.looseObject({ line: z.int() });
+const position = z.looseObject({ line: z.int(), column: z.int() });
 const mutantSchema = z.looseObject({
   mutatorName: z.string(),
   replacement: z.optional(z.string()),
@@ -22,11 +22,11 @@ export interface Score {
   readonly noticed: number;
   /** Edits that some test could have noticed: those that do not compile or are made at load time are not counted. */
   readonly made: number;
-  /** In per cent, of the edits made; 100 where none was. */
+  /** In per cent, of the edits made; 0 where none was. */
   readonly percent: number;
   readonly atLeast: number;
   readonly isEnough: boolean;
-  /** `line: what was put there`, of the edits that nobody noticed. */
+  /** `line:column: what was put there`, of the edits that nobody noticed. */
   readonly survivors: readonly string[];
 }
 
@@ -34,23 +34,20 @@ const NOTICED = ['Killed', 'Timeout'];
 const UNNOTICED = ['Survived', 'NoCoverage'];
 
 /**
- * The score of each module.
- * @throws Error when the report is none, or has nothing about a module
+ * The score of a module.
+ * @throws Error when the report is none, or has nothing about the module
  */
-export function readScores(report: string, modules: readonly Mutated[]): readonly Score[] {
-  const { files } = reportSchema.parse(JSON.parse(report));
-  return modules.map(({ file, atLeast }) => {
-    const mutants = files[file]?.mutants;
-    if (mutants === undefined) throw new Error(`reading the report of the mutation tester: nothing about ${file}`);
-    const noticed = mutants.filter(({ status }) => NOTICED.includes(status)).length;
-    const left = mutants.filter(({ status }) => UNNOTICED.includes(status));
-    const made = noticed + left.length;
-    const percent = made === 0 ? 100 : (100 * noticed) / made;
-    const survivors = left.map(
-      ({ location, replacement, mutatorName }) => `${location.start.line}: ${replacement ?? mutatorName}`,
-    );
-    return { file, noticed, made, percent, atLeast, isEnough: percent >= atLeast, survivors };
+export function readScore(report: string, { file, atLeast }: Mutated): Score {
+  const mutants = reportSchema.parse(JSON.parse(report)).files[file]?.mutants;
+  if (mutants === undefined) throw new Error(`reading the report of the mutation tester: nothing about ${file}`);
+  const noticed = mutants.filter(({ status }) => NOTICED.includes(status)).length;
+  const left = mutants.filter(({ status }) => UNNOTICED.includes(status));
+  const made = noticed + left.length;
+  const percent = made === 0 ? 0 : (100 * noticed) / made;
+  const survivors = left.map(({ location: { start }, replacement, mutatorName }) => {
+    return `${start.line}:${start.column}: ${replacement ?? mutatorName}`;
   });
+  return { file, noticed, made, percent, atLeast, isEnough: made > 0 && percent >= atLeast, survivors };
 }
 
 /** For people: each module, and below it the edits that nobody noticed. */

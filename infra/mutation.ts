@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MUTATED, type Mutated } from '../test/mutation/modules.ts';
 import { Interrupted } from './boot/child.mjs';
-import { linesOf, readScores, type Score } from './mutation-report.ts';
+import { linesOf, readScore, type Score } from './mutation-report.ts';
 import { nothing } from './tally.ts';
 import { runTool } from './tool.ts';
 import type { Check } from './verify.ts';
@@ -17,6 +17,8 @@ const FOLDER = '.cache/mutation';
 const SANDBOX = `${FOLDER}/sandbox`;
 /** So many lines of modules take two minutes of a machine with two cores: about 450 edits. */
 const LINES_AT_ONCE = 250;
+/** And as many could be edited while the tester starts, once for each module. */
+const LINES_OF_A_START = 20;
 
 /** The modules, or the tests of modules, that the working tree or the last commit has changed. */
 export function changedModules(): readonly Mutated[] {
@@ -40,7 +42,7 @@ export interface Selection {
 export function selectFrom(modules: readonly Mutated[], sizeOf = countLines): Selection {
   let lines = 0;
   const isInTime = ({ file }: Mutated) => {
-    const size = sizeOf(file);
+    const size = LINES_OF_A_START + sizeOf(file);
     if (lines > 0 && lines + size > LINES_AT_ONCE) return false;
     lines += size;
     return true;
@@ -58,28 +60,39 @@ function changedIn(args: readonly string[]): readonly string[] {
 }
 
 /**
- * Edits the modules one after the other and says how each of them fared.
+ * Edits the modules one after the other, each under its own tests alone, so that its score does not depend on which others are
+ * edited with it; prints how each of them fared.
  * @throws Error when the tester could not come to its end, for example since a test fails without any edit
  */
 export async function mutate(modules: readonly Mutated[]): Promise<readonly Score[]> {
-  const folder = join(root, FOLDER);
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(join(root, FOLDER), { recursive: true });
   // Copies of the tree, left by a run that was killed.
   rmSync(join(root, SANDBOX), { recursive: true, force: true });
-  const [config, report] = [join(folder, 'stryker.json'), join(folder, 'report.json')];
-  writeFileSync(config, JSON.stringify(configuration(modules, report), undefined, 2));
-  const code = await runTool('stryker', ['run', config]);
-  if (code !== 0)
-    throw new Error(`editing ${modules.map(({ file }) => file).join(', ')}: the mutation tester ended with ${code}`);
-  return readScores(readFileSync(report, 'utf8'), modules);
+  const scores: Score[] = [];
+  for (const module of modules) {
+    const score = await mutateOne(module);
+    for (const line of linesOf([score])) console.log(line);
+    scores.push(score);
+  }
+  return scores;
 }
 
-function configuration(modules: readonly Mutated[], fileName: string) {
+async function mutateOne(module: Mutated): Promise<Score> {
+  const folder = join(root, FOLDER);
+  const [config, report] = [join(folder, 'stryker.json'), join(folder, 'report.json')];
+  writeFileSync(config, JSON.stringify(configuration(module, report), undefined, 2));
+  const code = await runTool('stryker', ['run', config]);
+  if (code !== 0) throw new Error(`editing ${module.file}: the mutation tester ended with ${code}`);
+  return readScore(readFileSync(report, 'utf8'), module);
+}
+
+function configuration({ file, tests }: Mutated, fileName: string) {
   return {
     testRunner: 'vitest',
     plugins: ['@stryker-mutator/vitest-runner'],
     vitest: { configFile: 'test/mutation/vitest.config.ts' },
-    mutate: modules.map(({ file }) => file),
+    mutate: [file],
+    testFiles: tests,
     coverageAnalysis: 'perTest',
     // What is evaluated when a module is loaded cannot be switched while tests run.
     ignoreStatic: true,
@@ -109,7 +122,6 @@ export const mutationTests: Check = {
     }
     try {
       const scores = await mutate(modules);
-      for (const line of linesOf(scores)) console.log(line);
       const failed = scores.filter(({ isEnough }) => !isEnough).length;
       return { ...nothing, passed: scores.length - failed, failed };
     } catch (cause) {

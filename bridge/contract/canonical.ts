@@ -19,10 +19,27 @@ export function canonicalJson(value: unknown): string {
 
 /** Whether `JSON.stringify` gives the canonical text. It is many times faster, so what is made here has its keys in order. */
 function isInOrder(value: unknown): boolean {
-  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (Array.isArray(value)) return value.every(isInOrder);
-  if (!isPlain(value)) return false;
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isFinite(value);
+    case 'object':
+      if (value === null) return true;
+      return Array.isArray(value) ? value.every(isInOrder) : isPlain(value) && hasKeysInOrder(value);
+    default:
+      return false;
+  }
+}
+
+/** Not what says of itself how it is written, as a date does. */
+function isPlain(value: object): value is Readonly<Record<string, unknown>> {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function hasKeysInOrder(value: Readonly<Record<string, unknown>>): boolean {
   let last = '';
   for (const key in value) {
     if (key < last || !isInOrder(value[key])) return false;
@@ -31,27 +48,21 @@ function isInOrder(value: unknown): boolean {
   return true;
 }
 
-/** Not what says of itself how it is written, as a date does. */
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
 function sorted(value: unknown): string {
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new TypeError(`serialising canonical JSON: ${value} is not a JSON number`);
-  }
-  if (typeof value === 'undefined' || typeof value === 'function' || typeof value === 'symbol') {
-    throw new TypeError(`serialising canonical JSON: ${typeof value} is not a JSON value`);
-  }
-  if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((item) => sorted(item)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return single(value);
   const members = Object.entries(value)
     .filter(([, member]) => member !== undefined)
-    .sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))
+    .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([key, member]) => `${JSON.stringify(key)}:${sorted(member)}`);
   return `{${members.join(',')}}`;
+}
+
+function single(value: unknown): string {
+  if (isInOrder(value)) return JSON.stringify(value);
+  throw new TypeError(
+    `serialising canonical JSON: ${typeof value === 'number' ? value : typeof value} is not a JSON value`,
+  );
 }
 
 /** SHA-256 over the UTF-8 bytes of a string, as 64 lower-case hex digits. */
@@ -61,5 +72,5 @@ export function sha256Hex(text: string): string {
 
 /** Size in UTF-8 bytes, the unit of every size limit in the protocol. */
 export function utf8Bytes(text: string): number {
-  return Buffer.byteLength(text, 'utf8');
+  return Buffer.byteLength(text);
 }

@@ -203,8 +203,7 @@ export function makeRequest(input: RequestInput): Request {
 }
 
 function inOrder(target: Target): Target {
-  const keys = Object.keys(target).sort();
-  return Object.fromEntries(keys.flatMap((key) => (target[key] === undefined ? [] : [[key, target[key]]])));
+  return Object.fromEntries(Object.entries(target).toSorted(([left], [right]) => (left < right ? -1 : 1)));
 }
 
 /** Exactly the fields of the reference: callers hold larger values, and equal inputs must give equal bytes. */

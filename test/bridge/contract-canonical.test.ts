@@ -4,8 +4,9 @@
  */
 import canonicalize from 'canonicalize';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { canonicalJson, sha256Hex, utf8Bytes } from '../../bridge/contract.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { canonicalJson, encodeRequest, makeRequest, sha256Hex, utf8Bytes } from '../../bridge/contract.ts';
+import { plainInput } from '../support/golden.ts';
 import { holds } from '../support/property.ts';
 
 const number = fc.oneof(
@@ -63,16 +64,17 @@ describe('canonical JSON', () => {
   });
 
   it.each([
-    ['NaN', Number.NaN],
-    ['an infinity', { deep: [Number.NEGATIVE_INFINITY] }],
-    ['undefined in a list', [undefined]],
-    ['undefined', undefined],
-    ['a function', { call: () => 1 }],
-    ['a symbol', Symbol('x')],
-    ['a BigInt', 1n],
-    ['a function that says how it is written', { toJSON: () => 1 }],
-  ])('refuses %s', (_what, value) => {
-    expect(() => canonicalJson(value)).toThrow(TypeError);
+    ['NaN', Number.NaN, 'NaN'],
+    ['an infinity', { deep: [Number.NEGATIVE_INFINITY] }, '-Infinity'],
+    ['undefined in a list', [undefined], 'undefined'],
+    ['undefined', undefined, 'undefined'],
+    ['a function', { call: () => 1 }, 'function'],
+    ['a symbol', Symbol('x'), 'symbol'],
+    ['a BigInt', 1n, 'bigint'],
+    ['a function that says how it is written', { toJSON: () => 1 }, 'function'],
+  ])('refuses %s, and names it', (_what, value, name) => {
+    const fault = new TypeError(`serialising canonical JSON: ${name} is not a JSON value`);
+    expect(() => canonicalJson(value)).toThrow(fault);
   });
 
   it('leaves out members that are undefined', () => {
@@ -87,6 +89,30 @@ describe('canonical JSON', () => {
       '{"a":1,"b":{"zone":"UTC"}}',
     ]);
   });
+});
+
+describe('what has its keys in order', () => {
+  const bare = Object.assign(Object.create(null), { Z: [1.5, 'a', false, null, { a: [] }], a: {} });
+  const parts = [null, true, 'text', 2.5, [[], [null, 1]], {}, { '': 1, A: 2, a: 3, b: { c: [bare] } }];
+
+  it.each(parts)('is written at one go, which costs a fraction of putting it together: %j', (value) => {
+    const stringify = vi.spyOn(JSON, 'stringify');
+    const text = canonicalJson(value);
+    expect(stringify).toHaveBeenCalledTimes(1);
+    stringify.mockRestore();
+    expect(text).toBe(canonicalize(value));
+  });
+
+  it.each([plainInput, { ...plainInput, cluster: { uid: 'c' }, target: { region: 'r', bucket: 'b' } }])(
+    'is all of a request, whatever the rule says first (P8)',
+    (input) => {
+      const request = makeRequest(input);
+      const stringify = vi.spyOn(JSON, 'stringify');
+      encodeRequest(request);
+      expect(stringify).toHaveBeenCalledTimes(1);
+      stringify.mockRestore();
+    },
+  );
 });
 
 describe('digests and sizes', () => {

@@ -51,6 +51,15 @@ describe('bytes of a request', () => {
     expect(encodeRequest(makeRequest({ ...again, object: wider, rule }))).toBe(goldenBytes('request-plain.json'));
   });
 
+  it('say all that the request says, field by field, and no more', () => {
+    const { namespace: _, ...object } = plainInput.object;
+    for (const input of [plainInput, { ...plainInput, object, cluster: { uid: 'another' }, retry: 2 }]) {
+      const request = makeRequest(input);
+      const decoded = decodeRequest(encodeRequest(request));
+      expect(decoded).toStrictEqual({ ok: true, message: request });
+    }
+  });
+
   it('leave out a retry of zero', () => {
     expect(encodeRequest(makeRequest({ ...again, retry: 0 }))).toBe(goldenBytes('request-plain.json'));
   });

@@ -15,19 +15,20 @@ export interface Rule {
 
 const isContract = (path: string) => path === 'bridge/contract.ts' || path.startsWith('bridge/contract/');
 const isCel = (path: string) => path === 'bridge/cel.ts' || path.startsWith('bridge/cel/');
-const isPure = (path: string) =>
+/** Files that the rules hold to be pure: no I/O, no clock, no logger. */
+export const isPure = (path: string): boolean =>
   isContract(path) ||
   isCel(path) ||
   /^bridge\/(at-admission|budget-blocks|checksum|decide|event-note|finalizer|injects|kind-key|kind-schema|leader-state|managed-fields|next-command|object-meta|patch-body|record|rule-facts|rule-fields|served|shell-words|slowness|sqs-(?:region|signature)|stand-in|target|teardown-rules|wire|words)\.ts$/.test(
     path,
   ) ||
-  /^functions\/(aws-errors|ec2-errors|guards|outcomes|ownership|places|visibility|handlers\/(s3-bucket\/(errors|policy-text)|webhook\/(answer|errors|signature)))\.ts$/.test(
+  /^functions\/(aws-errors|ec2-errors|guards|not-found-yet|outcomes|ownership|places|visibility|handlers\/(s3-bucket\/(errors|policy-text)|webhook\/(answer|errors|signature)))\.ts$/.test(
     path,
   );
 const isShipped = (path: string) => /^(bridge|functions)\//.test(path);
 
 /** Libraries that pure files may call: they have no clock and reach nothing. */
-const PURE_LIBRARIES = ['zod/mini', 'zod/v4/core', 'node:crypto'];
+export const PURE_LIBRARIES = ['zod/mini', 'zod/v4/core', 'node:crypto'];
 const CEL_LIBRARIES = ['@marcbachmann/cel-js', 're2js'];
 /** What both sides are made of. */
 const SHARED = ['bridge/contract.ts', 'bridge/checksum.ts', 'bridge/sqs-signature.ts'];
