@@ -9,8 +9,8 @@ export const realClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, task) {
-    // Longer delays than 2^31-1 ms would fire at once.
-    const timer = setTimeout(task, Math.min(ms, 2_147_483_647));
+    // Longer delays than 2^31-1 ms would fire at once; of one below 0, what is overdue, Node.js warns on standard error.
+    const timer = setTimeout(task, Math.min(Math.max(ms, 0), 2_147_483_647));
     return () => clearTimeout(timer);
   },
 };

@@ -20,6 +20,9 @@ import type { RuleSight } from './rules.ts';
 const KINDS_AT_ONCE = 4;
 /** Characters. */
 const WHY_MAX = 200;
+/** A list that expires between two pages, or whose answer is lost, says nothing of what it would have shown. */
+const LOOKS_MAX = 5;
+const AGAIN_MS = 2_000;
 
 /** An object that carries an entry. */
 export interface Carrier {
@@ -51,7 +54,7 @@ export async function sweep(
   const named = new Set([...rules.values()].flatMap(({ object }) => knownNamespaces(object)));
   for (const namespace of namespaces) named.add(namespace);
   named.delete(ANYWHERE);
-  const swept = await lookThrough(world, { kinds, else: { namespaces: [...named], isAll: false } });
+  const swept = await lookThrough(world, { kinds, else: { namespaces: [...named], isAll: false }, looks: LOOKS_MAX });
   const groups = discovery.unreachable.map((what) => ({ what, why: 'its API server does not answer' }));
   return { ...swept, unseen: [...groups, ...swept.unseen], discovery };
 }
@@ -61,10 +64,15 @@ export interface Looking {
   readonly kinds: readonly KindRef[];
   /** Where a kind is looked through that may not be listed as a whole; `isAll`: there is nothing anywhere else. */
   readonly else?: { readonly namespaces: readonly string[]; readonly isAll: boolean } | undefined;
+  /** How often a kind is looked through whose list fails; once unless told, for who comes again. */
+  readonly looks?: number;
 }
 
 /** Looks through some kinds. What cannot be listed is said; the others are looked at (P10). */
-export async function lookThrough(world: Pick<DrainWorld, 'cluster'>, { kinds, else: parts }: Looking): Promise<Swept> {
+export async function lookThrough(
+  { cluster, clock }: Pick<DrainWorld, 'cluster' | 'clock'>,
+  { kinds, else: parts, looks = 1 }: Looking,
+): Promise<Swept> {
   const found = new Map<string, Map<string, Carrier>>();
   const unseen: Unseen[] = [];
   const look = async (kind: KindRef) => {
@@ -74,19 +82,39 @@ export async function lookThrough(world: Pick<DrainWorld, 'cluster'>, { kinds, e
         found.set(rule, (found.get(rule) ?? new Map<string, Carrier>()).set(meta.uid, { kind, meta }));
       }
     };
-    try {
-      if ((await listAll(world.cluster, kind, each)) !== 'forbidden') return;
-      if (parts?.isAll !== true) unseen.push({ what: kindName(kind), why: whyUnseen(parts?.namespaces ?? []) });
-      for (const namespace of parts?.namespaces ?? []) {
-        if ((await listPart(world.cluster, { ...kind, namespace }, each)) !== 'forbidden') continue;
-        unseen.push({ what: `${kindName(kind)} in ${namespace}`, why: 'may not be listed' });
+    for (let left = looks; ; left -= 1) {
+      try {
+        unseen.push(...(await lookThroughOne({ cluster }, { kind, parts, each })));
+        return;
+      } catch (error) {
+        if (left <= 1) return void unseen.push({ what: kindName(kind), why: shortly(error) });
       }
-    } catch (error) {
-      unseen.push({ what: kindName(kind), why: shortly(error) });
+      await new Promise<void>((resolve) => void clock.after(AGAIN_MS, resolve));
     }
   };
   await atOnce(KINDS_AT_ONCE, [...new Map(kinds.map((kind) => [kindKey(kind), kind])).values()], look);
   return { carriers: new Map([...found].map(([rule, byUid]) => [rule, [...byUid.values()]])), unseen };
+}
+
+interface LookingAtOne {
+  readonly kind: KindRef;
+  readonly parts: Looking['else'];
+  each(meta: ObjectMeta): void;
+}
+
+/** Resolves with what may not be listed. Throws for what another try may mend. */
+async function lookThroughOne(
+  { cluster }: Pick<DrainWorld, 'cluster'>,
+  { kind, parts, each }: LookingAtOne,
+): Promise<readonly Unseen[]> {
+  if ((await listAll(cluster, kind, each)) !== 'forbidden') return [];
+  const { namespaces = [], isAll = false } = parts ?? {};
+  const unseen = isAll ? [] : [{ what: kindName(kind), why: whyUnseen(namespaces) }];
+  for (const namespace of namespaces) {
+    if ((await listPart(cluster, { ...kind, namespace }, each)) !== 'forbidden') continue;
+    unseen.push({ what: `${kindName(kind)} in ${namespace}`, why: 'may not be listed' });
+  }
+  return unseen;
 }
 
 function whyUnseen(namespaces: readonly string[]): string {

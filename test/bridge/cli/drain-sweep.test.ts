@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { RuleDrain } from '../../../bridge/cli/drain/rule-drain.ts';
+import { ApiError } from '../../../bridge/ports.ts';
 import { SETTLE_MS } from '../../../bridge/settling.ts';
 import { BUCKETS, ENTRY, RULE } from '../../support/bridge-builders.ts';
 import { DrainScene } from '../../support/drain-scene.ts';
@@ -100,6 +101,32 @@ describe('what cannot be looked at', () => {
     const running = begun.start();
     await begun.clock.advance(3 * SETTLE_MS);
     expect(running.end).toEqual({ left: [], unseen: [{ what: 'configmaps', why: 'may not be listed' }] });
+  });
+
+  it('is looked at again where a list fails, as one that expires between its pages: what it would have shown is freed (K12)', async () => {
+    const begun = new DrainScene();
+    begun.object('map', { kind: CONFIG_MAPS, finalizers: ['finalizer-bridge.dev/old'] });
+    let failures = 0;
+    begun.cluster.before = ({ verb, name }) => {
+      if (verb !== 'list' || name !== 'configmaps' || failures === 2) return;
+      failures += 1;
+      throw new ApiError('listing configmaps: HTTP 410', 410, { body: '' });
+    };
+    const running = begun.start();
+    await begun.clock.advance(2 * SETTLE_MS);
+    expect([failures, running.end]).toEqual([2, CLEAN]);
+    expect(begun.finalizers('map', CONFIG_MAPS)).toEqual([]);
+  });
+
+  it('is named where its list goes on failing, and keeps nobody from the end', async () => {
+    const begun = scene();
+    begun.cluster.before = ({ verb, name }) => {
+      if (verb === 'list' && name === 'configmaps') throw new ApiError('conversion failed', 500, { body: '' });
+    };
+    const running = begun.start();
+    await begun.clock.advance(4 * SETTLE_MS);
+    expect(running.end).toEqual({ left: [], unseen: [{ what: 'configmaps', why: 'conversion failed: HTTP 500' }] });
+    expect(begun.hasRule()).toBe(false);
   });
 
   it('is said shortly, on one line', async () => {
