@@ -1,5 +1,6 @@
 /*
- * The machine's clock: what is overdue is run at once, and nothing is said of it on standard error, where people read.
+ * The machine's clock: what is overdue is run at once, and nothing is said of it on standard error, where people read what a
+ * command says. The only tests over the real clock; all others are given one that they move by hand.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { realClock } from '../../bridge/clock.ts';
