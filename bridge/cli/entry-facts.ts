@@ -17,6 +17,7 @@ import {
   adviceOnSilence,
   type Commands,
 } from './advice.ts';
+import { type HeldObject, heldInStatus, toldByStatus } from './held-objects.ts';
 import type { RuleSight } from './rule-sight.ts';
 import { beganOf } from './subject.ts';
 import { timeOf } from './times.ts';
@@ -69,12 +70,18 @@ export function factsOfEntry(look: EntryLook): EntryFacts {
   const rule = sight.kind === 'found' ? sight.rule : undefined;
   const began = beganOf(metadata);
   const record = began === undefined ? undefined : readRecordOfAnyRule(metadata, name);
+  const told =
+    began === undefined || sight.kind !== 'found'
+      ? undefined
+      : toldByStatus(heldInStatus(sight.object), metadata.uid, record);
   const evaluation = rule?.evaluate(object);
-  const { waitsFor, next } = advice(look, record, began);
+  const { waitsFor, next } =
+    told === undefined ? advice(look, record, began) : adviceFor({ phase: 'Held', reason: told.reason }, look.commands);
   return {
     ...{ rule: name, entry: entryOf(name), ...ruleFacts(sight), handler: rule?.handler },
-    state: began === undefined ? 'Live' : (record?.phase ?? 'Silent'),
+    state: began === undefined ? 'Live' : told === undefined ? (record?.phase ?? 'Silent') : 'Held',
     ...recordFacts(record),
+    ...toldFacts(told),
     policy: evaluation?.policy.kind === 'found' ? evaluation.policy.policy : evaluation?.policy.detail,
     ...{ target: evaluation?.target, ownership: evaluation?.ownership },
     noRequestRunsAfter: began === undefined ? undefined : timeOf(othersRunsEnd(rule, { began, until: now })),
@@ -118,6 +125,13 @@ function recordFacts(record: Record | undefined): Partial<EntryFacts> {
     ...{ reason, message, since, firstPublished, nextLook: next },
     refused: refused && { reason: refused.reason, message: refused.message, due: refused.due },
   };
+}
+
+/** Of an object that takes no record: what the API server says to that is too long for a status. */
+function toldFacts(told: HeldObject | undefined): Partial<EntryFacts> {
+  if (told === undefined) return {};
+  const message = "as the rule's status says: nothing could be written on the object; the Events about it say more";
+  return { reason: told.reason, message, since: told.since, nextLook: undefined };
 }
 
 function advice(

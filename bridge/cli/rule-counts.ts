@@ -8,18 +8,9 @@ import type { KubeObject } from '../ports.ts';
 import { readRecordOfAnyRule } from '../record.ts';
 import type { Carriers } from './carriers.ts';
 import { SILENT_MS } from './entry-facts.ts';
+import { type HeldObject, heldInStatus, toldByStatus } from './held-objects.ts';
 import { beganOf } from './subject.ts';
 import { timeOf } from './times.ts';
-
-/** A held object, as its record or the rule's status says. */
-export interface HeldObject {
-  readonly namespace?: string | undefined;
-  readonly name: string;
-  readonly uid: string;
-  readonly reason: string;
-  readonly since: string;
-  readonly message?: string | undefined;
-}
 
 /** Counts of one rule; undefined where nobody knows. */
 export interface Counted {
@@ -37,13 +28,18 @@ export interface Counted {
 }
 
 /** Counts objects. `now` in ms since the epoch. */
-export function countedFrom({ carried, scope }: Carriers, rule: string, now: number): Counted {
-  const metas = carried.filter(({ rules }) => rules.includes(rule)).map(({ meta }) => meta);
+export function countedFrom({ carried, scope }: Carriers, rule: KubeObject, now: number): Counted {
+  const { name: called } = rule.metadata;
+  const metas = carried.filter(({ rules }) => rules.includes(called)).map(({ meta }) => meta);
+  const held = heldInStatus(rule);
   const pending = metas.flatMap((meta) => {
     const began = beganOf(meta);
-    return began === undefined ? [] : [{ meta, began, record: readRecordOfAnyRule(meta, rule) }];
+    if (began === undefined) return [];
+    const record = readRecordOfAnyRule(meta, called);
+    return [{ meta, began, record, told: toldByStatus(held, meta.uid, record) }];
   });
-  const heldObjects = pending.flatMap(({ meta: { namespace, name, uid }, record }): HeldObject[] => {
+  const heldObjects = pending.flatMap(({ meta: { namespace, name, uid }, record, told }): HeldObject[] => {
+    if (told !== undefined) return [told];
     if (record?.phase !== 'Held') return [];
     const { reason, since, message } = record;
     return [{ namespace, name, uid, reason, since, message }];
@@ -53,7 +49,8 @@ export function countedFrom({ carried, scope }: Carriers, rule: string, now: num
     ...{ live: metas.length - pending.length, pending: pending.length, held: heldObjects.length },
     oldestPendingTime: Number.isFinite(oldest) ? timeOf(oldest) : undefined,
     heldObjects: heldObjects.sort((left, right) => left.since.localeCompare(right.since)),
-    silent: pending.filter(({ began, record }) => record === undefined && now - began > SILENT_MS).length,
+    silent: pending.filter(({ began, record, told }) => (record ?? told) === undefined && now - began > SILENT_MS)
+      .length,
     counted: { from: 'objects', ...(scope.kind === 'namespace' ? { namespace: scope.namespace } : {}) },
   };
 }
@@ -64,17 +61,6 @@ const written = z.looseObject({
       pending: z.optional(z.int()),
       held: z.optional(z.int()),
       oldestPendingTime: z.optional(z.string()),
-      heldObjects: z.optional(
-        z.array(
-          z.object({
-            namespace: z.optional(z.string()),
-            name: z.string(),
-            uid: z.string(),
-            reason: z.string(),
-            since: z.string(),
-          }),
-        ),
-      ),
     }),
   ),
 });
@@ -85,9 +71,9 @@ export function countedStatus(rule: KubeObject, why: string): Counted {
   const times = managersOf(rule.metadata.managedFields).flatMap(({ subresource, time }) =>
     subresource === 'status' && time !== undefined ? [time] : [],
   );
-  const { pending, held, oldestPendingTime, heldObjects = [] } = status ?? {};
+  const { pending, held, oldestPendingTime } = status ?? {};
   return {
-    ...{ pending, held, oldestPendingTime, heldObjects, silent: 0 },
+    ...{ pending, held, oldestPendingTime, heldObjects: heldInStatus(rule), silent: 0 },
     counted: { from: 'status', asOf: times.sort().at(-1), why },
   };
 }

@@ -114,7 +114,7 @@ function reportOf(seen: RuleSeen, carriers: readonly Carriers[], now: number): R
     conditions: conditions.map(({ type, status, reason, message }) => ({ type, status, reason, message })),
     ...(of === undefined || of.scope.kind === 'unseen'
       ? countedStatus(object, of?.scope.kind === 'unseen' ? of.scope.why : 'its kind cannot be read from the rule')
-      : countedFrom(of, name, now)),
+      : countedFrom(of, object, now)),
   };
 }
 

@@ -3,6 +3,7 @@
  * state, what is waited for, and commands that do what they say when they are run.
  */
 import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod/mini';
 import { entryOf } from '../../../bridge/finalizer.ts';
 import { ApiError } from '../../../bridge/ports.ts';
 import { recordKey } from '../../../bridge/record.ts';
@@ -97,6 +98,26 @@ describe('an entry', () => {
     await line.run(commandsIn(out)[0] ?? '');
     await scene.clock.advance(1_000);
     expect(scene.requested).toEqual(['logs', 'more']);
+  });
+
+  it('P7: of an object that takes no record is as the status of the rule says, in status as well', async () => {
+    const { scene, line } = await deleting();
+    scene.cluster.before = ({ verb, name }) => {
+      if (verb === 'patch' && name === 'logs') throw new ApiError('patching buckets/logs', 403, { body: 'denied' });
+    };
+    await scene.answer('logs', { outcome: 'refused', reason: 'NotOwned', message: 'no' });
+    await scene.clock.advance(5 * MINUTE);
+    const [told] = z.array(z.object({ reason: z.string() })).parse(scene.status().heldObjects);
+
+    const { out } = await line.run('explain bucket/logs');
+
+    expect(out).toContain(`Rule ${RULE} (handler s3-bucket): Held ${told?.reason} for `);
+    expect(out).toContain("as the rule's status says: nothing could be written on the object");
+    expect(out).not.toContain('the bridge, which has written nothing on the object');
+    const { out: counted, err } = await line.run('status');
+    expect(counted).toMatch(new RegExp(`${RULE} .* True +0 +1 +1 +5m`));
+    expect(counted).toMatch(new RegExp(`${RULE} +team-a +logs +${told?.reason} `));
+    expect(err).not.toContain('has said nothing');
   });
 
   it('that nothing was written about is the bridge busy at first, and the bridge away later', async () => {
