@@ -7,6 +7,8 @@
 
 /** Commands that touch nothing outside, so that they may work with the example's values. */
 const HARMLESS = new Set(['package', 'print']);
+/** Commands that people look at to see what becomes of their values. */
+const TELLING = new Set([...HARMLESS, 'deploy']);
 
 /** Services by values file, so that the look-ups of one run read and check it once. */
 const services = new Map();
@@ -17,6 +19,7 @@ module.exports = ({ options }) => {
   if (!services.has(file)) {
     const exampleAllowed = HARMLESS.has(process.argv[2]);
     const { stage, region } = options;
+    const say = TELLING.has(process.argv[2]) ? console.error : () => {};
     const where = {
       file,
       folder: process.cwd(),
@@ -25,7 +28,7 @@ module.exports = ({ options }) => {
       deploys: process.argv[2] === 'deploy',
     };
     const service = Promise.all([import('./functions/service.ts'), import('../functions/registry.ts')]).then(
-      ([{ loadService }, { registry }]) => loadService({ ...where, handlers: registry }, console.error),
+      ([{ loadService }, { registry }]) => loadService({ ...where, handlers: registry }, say),
     );
     services.set(file, service);
   }

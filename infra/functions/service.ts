@@ -1,7 +1,7 @@
 /*
  * The whole service as the framework takes it: registry + values -> functions, queues, policies, roles, outputs.
  * Called through ../functions.cjs for serverless.yml, and by ../package.ts for what has to be zipped.
- * A handler without values has no allow-list, so it is not deployed at all.
+ * A handler without values has no allow-list, so it is not deployed at all, and that is said.
  */
 import type { CONFIG_VARIABLE } from '../../functions/config.ts';
 import type { Handler } from '../../functions/handler.ts';
@@ -30,6 +30,7 @@ import {
   EXAMPLE_FILE,
   EXAMPLE_ROLE_ID,
   type HandlerValues,
+  notListed,
   readValues,
   VALUES_FILE,
   type Values,
@@ -72,7 +73,7 @@ export interface ServiceSource extends ValuesSource {
 
 /**
  * Reads the values and composes the service.
- * @param say told when the example stands in for missing values.
+ * @param say told when the example stands in for missing values, and which handlers are left out.
  * @throws ValuesError with every fault and its path.
  */
 export function loadService(where: ServiceSource, say: (notice: string) => void = () => {}): Service {
@@ -84,7 +85,10 @@ export function loadService(where: ServiceSource, say: (notice: string) => void 
   const faults = [...misplaced(values, asked), ...(deploys ? exampleClusters(values) : [])];
   if (faults.length > 0) throw new ValuesError(source, faults);
   if (source === EXAMPLE_FILE) say(`There is no ${VALUES_FILE}: packaging the values of the example.`);
-  return composeService(values, handlers, source);
+  const service = composeService(values, handlers, source);
+  const left = notListed(values, handlers, source);
+  if (left !== undefined) say(left);
+  return service;
 }
 
 /** All names are made from the values, so another word of the framework's would reach only some of them. */

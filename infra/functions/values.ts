@@ -136,6 +136,21 @@ export function readValues(where: ValuesSource, handlers: readonly string[]): { 
   return { values: parsed.data, source };
 }
 
+/**
+ * Which handlers are left out, in words; undefined where there are none. That may be meant, or be a handler that was only
+ * registered: its rules would wait for a function that nobody deploys.
+ */
+export function notListed(
+  { handlers }: Values,
+  registered: readonly { readonly name: string }[],
+  source: string,
+): string | undefined {
+  const names = registered.map(({ name }) => name).filter((name) => handlers[name] === undefined);
+  if (names.length === 0) return undefined;
+  const which = `${names.join(', ')}: registered, but not deployed, since ${source} does not list ${names.length > 1 ? 'them' : 'it'}`;
+  return `${which}. To deploy one, say under handlers.<name>.allow what it may touch.`;
+}
+
 function sourceOf({ file, folder, exampleAllowed, example = EXAMPLE_FILE }: ValuesSource): string {
   const wanted = file === undefined ? join(folder, VALUES_FILE) : resolve(file);
   if (existsSync(wanted)) return wanted;

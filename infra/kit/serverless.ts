@@ -28,6 +28,8 @@ export interface ServiceOptions {
   readonly registry?: string;
   /** The framework's arguments; those of this process unless told. */
   readonly argv?: readonly string[];
+  /** Takes what people should know of what is packaged, a line; on standard error unless told. */
+  readonly say?: (notice: string) => void;
 }
 
 const VALUES_PARAM = 'values=';
@@ -64,11 +66,14 @@ async function composed(options: ServiceOptions, { values, ...asked }: Asked): P
   const folder = resolve(options.folder);
   const command = (options.argv ?? process.argv.slice(2)).find((word) => !word.startsWith('-')) ?? '';
   const registry = await loadRegistry({ folder, file: options.registry });
-  const service = loadService({
+  const isPackaging = PACKAGING.has(command);
+  const where = {
     file: values === undefined ? undefined : resolve(folder, values),
     ...{ folder, exampleAllowed: false, example: 'the template of "finalizer-bridge init"' },
     ...{ handlers: registry.handlers, asked, deploys: command === 'deploy' },
-  });
-  if (PACKAGING.has(command)) await makeArtefacts(registry, service.functions);
+  };
+  const { say = console.error } = options;
+  const service = loadService(where, isPackaging ? say : undefined);
+  if (isPackaging) await makeArtefacts(registry, service.functions);
   return service;
 }

@@ -101,13 +101,13 @@ describe('a registry', () => {
     import { s3Bucket } from 'finalizer-bridge/handlers/s3-bucket';
     import * as z from 'zod';
     import { dnsRecord } from './handlers/dns-record';
-    const inline = defineHandler({
-      name: 'inline', version: '1', target: z.strictObject({ id: z.string() }), options: z.strictObject({}), permissions: [],
+    const made = (name: string) => defineHandler({
+      name, version: '1', target: z.strictObject({ id: z.string() }), options: z.strictObject({}), permissions: [],
       identity: ({ id }) => ({ names: [id], place: 'outside' }), service: 'none', connect: () => undefined,
       teardown: async () => gone('absent'),
     });
     enum Dialect { Old }
-    export const registry = defineRegistry([dnsRecord, s3Bucket, inline].slice(Dialect.Old));`;
+    export const registry = defineRegistry([dnsRecord, s3Bucket, made('inline'), made('spare')].slice(Dialect.Old));`;
   const allow = `{ accounts: ['111122223333'], regions: [eu-west-1], names: [team-a-*] }`;
 
   it('may name shipped handlers and make its own where it stands; a handler of a module is bundled without the others', async () => {
@@ -120,6 +120,9 @@ describe('a registry', () => {
     );
     const ran = kit.run(folder, 'serverless', ['package']);
     expect(ran.code, said(ran)).toBe(0);
+    expect(said(ran)).toMatch(
+      /\nspare: registered, but not deployed, since .*functions\.values\.yml does not list it\./,
+    );
     const isClientOfS3 = (text: string) => text.includes('http://s3.amazonaws.com/doc/2006-03-01');
     const isDns = (text: string) => text.includes('/api/v1/servers/localhost/zones/');
     const marks = ['dns-record', 's3-bucket', 'inline'].map((name) => {

@@ -147,6 +147,20 @@ describe('the service composed of values and handlers', () => {
     expect(JSON.stringify(service)).not.toContain('Other');
   });
 
+  it('says which registered handlers it leaves out, and what to do about it, and nothing where there are none', () => {
+    const said = (handlers: readonly string[]) => {
+      const notices: string[] = [];
+      const where = { file: fileWith(valid), folder, exampleAllowed: false };
+      loadService({ ...where, handlers: handlers.map((name) => handlerNamed(name)) }, (notice) => notices.push(notice));
+      return notices;
+    };
+    expect(said(['thing', 'other', 'third'])).toEqual([
+      `other, third: registered, but not deployed, since ${join(folder, 'values.yml')} does not list them. To deploy one, say under handlers.<name>.allow what it may touch.`,
+    ]);
+    expect(said(['thing', 'other'])).toEqual([expect.stringContaining('does not list it.')]);
+    expect(said(['thing'])).toEqual([]);
+  });
+
   it('follows each handler’s own limits: time-out, visibility, batch size, memory, concurrency (Q1, Q4)', () => {
     const limits = { timeBudgetSeconds: 20, batchSize: 10, memoryMb: 1024, maximumConcurrency: 7 };
     const service = compose(valid, [handlerNamed('thing', { limits })]);
