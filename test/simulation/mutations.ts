@@ -130,6 +130,8 @@ export const mutations: readonly Mutation[] = [
     file: 'bridge/decide.ts',
     from: 'see.knowsAllSent && see.seen.length === 0',
     to: 'see.seen.length === 0',
+    // A bridge that cannot know what was sent says so twice.
+    also: [{ file: 'bridge/decide.ts', from: ' && !see.unknownTarget;', to: ';' }],
     caughtBy: 'V11',
   },
   {
