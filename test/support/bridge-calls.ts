@@ -22,6 +22,12 @@ export function claim(path: string, phase: Point['phase']): Point {
   return { phase, matches: (passing) => isPatch(passing, path) && has(passing, 'add') };
 }
 
+/** A PATCH that writes a record on an object with this API path. */
+export function recording(path: string, phase: Point['phase']): Point {
+  const isRecord = ({ op, path: at }: { op: string; path: string }) => op !== 'test' && at.includes('/annotations');
+  return { phase, matches: (passing) => isPatch(passing, path) && operationsOf(passing).some(isRecord) };
+}
+
 /** A GET of the object with this API path. */
 export function look(path: string, phase: Point['phase']): Point {
   return { phase, matches: ({ method, path: at }) => method === 'GET' && at === path };
