@@ -35,7 +35,8 @@ export class Contests {
 
   /** A change was written. */
   wrote(key: string, change: string): void {
-    const undone = this.#isAgain(key, change) ? (this.#written.get(key)?.undone ?? 0) + 1 : 0;
+    const last = this.#lastOf(key, change);
+    const undone = last === undefined ? 0 : last.undone + 1;
     this.#written.delete(key);
     this.#written.set(key, { change, at: this.#clock.monotonic(), undone });
     const [oldest] = this.#written.keys();
@@ -44,14 +45,15 @@ export class Contests {
 
   /** How long a change that is wanted now has to wait, in ms. */
   waitFor(key: string, change: string): number {
-    const last = this.#written.get(key);
-    if (last === undefined || last.undone === 0 || !this.#isAgain(key, change)) return 0;
+    const last = this.#lastOf(key, change);
+    if (last === undefined || last.undone === 0) return 0;
     const wait = Math.min(this.#waitMaxMs, WAIT_FIRST_MS * 2 ** (last.undone - 1));
     return Math.max(0, last.at + wait - this.#clock.monotonic());
   }
 
-  #isAgain(key: string, change: string): boolean {
+  /** The same change, if it was the last and not long ago: who wants it again has seen it undone. */
+  #lastOf(key: string, change: string): Written | undefined {
     const last = this.#written.get(key);
-    return last?.change === change && this.#clock.monotonic() - last.at < PEACE_MS;
+    return last?.change === change && this.#clock.monotonic() - last.at < PEACE_MS ? last : undefined;
   }
 }

@@ -6,14 +6,33 @@
 import type { Decision } from './decide.ts';
 import { entryOf, hasEntry, removeEntry } from './finalizer.ts';
 import { beganAt, type Pending } from './pending.ts';
-import type { Telling } from './reporter.ts';
-import { nameOf, pathOf, type Reach, type Run, type Step } from './run.ts';
+import type { Cluster, Lease } from './ports.ts';
+import type { Reporter, Telling } from './reporter.ts';
+import { nameOf, pathOf, type Reach, type Step } from './run.ts';
 import { reasonGiven } from './words.ts';
 
 type Remove = Extract<Decision, { act: 'remove' }>;
 
+/** What ending the memory of a deletion needs. */
+export interface Ending
+  extends Pick<Reach, 'clock' | 'pendings' | 'finished' | 'metrics' | 'log' | 'labelOf' | 'forget'> {
+  readonly reporter: Pick<Reporter, 'tell'>;
+}
+
+/** What taking an entry off needs. */
+export interface Removing extends Ending {
+  readonly lease: Pick<Lease, 'holds'>;
+  readonly cluster: Pick<Cluster, 'get' | 'patch'>;
+}
+
+/** What is taken off, and by which means. */
+export interface Removal {
+  readonly reach: Removing;
+  readonly pending: Pending;
+}
+
 /** Removes the entry on the strength of a decision. */
-export async function remove({ reach, pending }: Run, decision: Remove): Promise<Step> {
+export async function remove({ reach, pending }: Removal, decision: Remove): Promise<Step> {
   const entry = entryOf(pending.rule);
   const operations = removeEntry(pending.meta, entry);
   if (operations === undefined) throw new Error(`removing finalizer from ${nameOf(pending)}: it is not there`);
@@ -39,7 +58,7 @@ export async function remove({ reach, pending }: Run, decision: Remove): Promise
 }
 
 /** After a conflict only a fresh GET tells; when nothing had moved, the write itself was refused. */
-async function lookAgain(reach: Reach, pending: Pending, before: string): Promise<Step> {
+async function lookAgain(reach: Removing, pending: Pending, before: string): Promise<Step> {
   const object = await reach.cluster.get(pathOf(pending));
   if (object?.metadata.uid === pending.meta.uid && object.metadata.resourceVersion === before) {
     throw new Error(`removing finalizer from ${nameOf(pending)}: refused although nothing had changed`);
@@ -49,7 +68,7 @@ async function lookAgain(reach: Reach, pending: Pending, before: string): Promis
 }
 
 /** Ends the memory of a deletion, and tells how it ended, once. */
-export function finish(reach: Reach, pending: Pending, gone: 'object' | 'entry'): void {
+export function finish(reach: Ending, pending: Pending, gone: 'object' | 'entry'): void {
   if (!pending.wasOver) tellEnd(reach, pending, gone);
   for (const settle of pending.settles.splice(0)) settle(true);
   reach.pendings.delete(pending.key);
@@ -60,7 +79,7 @@ export function finish(reach: Reach, pending: Pending, gone: 'object' | 'entry')
 }
 
 /** Without a removal of ours somebody else has taken the entry off: that is told, with the target (`Bypassed`). */
-function tellEnd(reach: Reach, pending: Pending, gone: 'object' | 'entry'): void {
+function tellEnd(reach: Ending, pending: Pending, gone: 'object' | 'entry'): void {
   const { removing, rule, meta } = pending;
   const label = reach.labelOf(rule, pending.kind);
   const seconds = (reach.clock.now() - beganAt(pending)) / 1000;

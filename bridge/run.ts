@@ -1,5 +1,5 @@
 /*
- * What one run over a pending deletion works with, and how its steps end. Types and names only; used by reconcile.ts and
+ * What one run over a pending deletion works with, and how its steps end. Types and names only, pure; used by reconcile.ts and
  * by the files that act on its decisions.
  */
 import type { Brakes } from './brake.ts';

@@ -127,8 +127,7 @@ function reads(expressions: Expressions, path: string): boolean {
  */
 export function evaluateOwnership(ownership: OwnershipRule, object: Prepared, namespaced: boolean): OwnershipOutcome {
   if ('none' in ownership) return { kind: 'found', ownership: { none: true } };
-  const outcome = evaluateTags(ownership.tags, object);
-  return outcome.kind === 'found' ? (unbound(ownership.tags, namespaced) ?? outcome) : outcome;
+  return unbound(ownership.tags, namespaced) ?? evaluateTags(ownership.tags, object);
 }
 
 /** Evaluates the values of ownership tags, bound to the object or not. */

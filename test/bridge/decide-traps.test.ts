@@ -5,26 +5,9 @@
 import { describe, expect, it } from 'vitest';
 import { CLOCK_SKEW_MS, runEndsBy } from '../../bridge/contract.ts';
 import { decide } from '../../bridge/decide.ts';
-import type { Gone, Observation, RuleView, Seen, Sent } from '../../bridge/observation.ts';
-import { EXPIRES, LIVE, NOW, OTHER, observation, RULED, RUNS_END, ruleView, UID } from '../support/decision-axes.ts';
-import { said } from '../support/decision-table.ts';
-
-const MINUTE = 60_000;
-const gone = (target: string, changes: Partial<Gone> = {}): Gone => ({
-  ...{ uid: UID, target, rule: RULED, expires: EXPIRES, evidence: 'deleted' },
-  ...changes,
-});
-const asked = (target: string): Seen => ({ target, rule: RULED, requested: true, started: false });
-const seen = (target: string): Seen => ({ ...asked(target), requested: false });
-const sent = (target: string, changes: Partial<Sent> = {}): Sent => ({
-  ...{ target, rule: RULED, attempt: 3, retry: 2, confirmed: true, at: NOW - MINUTE },
-  ...changes,
-});
-const cleared = { target: { kind: 'missing' as const, detail: 'no such key' } };
-
-function decided(see: Partial<Observation>, rule: Partial<RuleView> = {}, now = NOW): string {
-  return said(decide({ ...observation, rule: { ...ruleView, ...rule }, ...see }, now));
-}
+import type { Observation, RuleView } from '../../bridge/observation.ts';
+import { EXPIRES, LIVE, NOW, OTHER, observation, RULED, RUNS_END, ruleView } from '../support/decision-axes.ts';
+import { asked, cleared, decided, gone, MINUTE, seen, sent } from '../support/decision-story.ts';
 
 describe('a changed target', () => {
   it('is held, and nothing is published for it, until a person says so (V8)', () => {

@@ -39,12 +39,12 @@ describe('rights in one namespace', () => {
     expect(asked.length).toBeLessThan(15);
   });
 
-  it('are told to be missing within a minute, and to be back at once (P7)', async () => {
+  it('are told to be missing within a minute, each time that they are asked for, and to be back at once (P7)', async () => {
     const { clock, lacks, rights } = prepare();
     expect(await rights.lacking(IN_A, VERBS)).toEqual([]);
     lacks.add('patch');
     await clock.advance(45_000);
-    expect(await rights.lacking(IN_A, VERBS)).toEqual(['patch']);
+    for (const _time of ['first', 'second']) expect(await rights.lacking(IN_A, VERBS)).toEqual(['patch']);
     lacks.clear();
     expect(await rights.lacking(IN_A, VERBS)).toEqual([]);
   });
@@ -54,7 +54,7 @@ describe('rights in one namespace', () => {
     await rights.lacking(IN_A, VERBS);
     await rights.lacking({ ...IN_A, namespace: 'team-b' }, VERBS);
     await rights.lacking(IN_A, ['watch']);
-    await rights.lacking({ ...BUCKETS, name: 'team-a' }, VERBS);
+    for (const _time of ['first', 'second']) await rights.lacking({ ...BUCKETS, name: 'team-a' }, VERBS);
     expect(asked).toHaveLength(4);
   });
 });

@@ -4,7 +4,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Seen } from '../../bridge/observation.ts';
-import { advance, beganAt, Finished, isUnder, pendingKey, remember } from '../../bridge/pending.ts';
+import { advance, beganAt, Finished, isUnder, learn, pendingKey, remember } from '../../bridge/pending.ts';
+import { NOTHING_ANSWERED } from '../../bridge/slowness.ts';
 import { BUCKETS, deletingMeta, metaOf, pendingOf, RULE } from '../support/bridge-builders.ts';
 import { START, stamp } from '../support/manual-clock.ts';
 
@@ -20,6 +21,12 @@ describe('a target that is remembered', () => {
       remember(pending, seen);
     }
     expect(pending.seen).toEqual([met('a', { requested: true, started: true })]);
+  });
+
+  it('is not taken for requested or started by being met again: its own gone would be waited for in vain (P4)', () => {
+    const pending = pendingOf();
+    for (const seen of [met('a'), met('a')]) remember(pending, seen);
+    expect(pending.seen).toEqual([met('a')]);
   });
 
   it('is another one under another rule digest, since its teardown would be another', () => {
@@ -44,7 +51,54 @@ describe('a target that is remembered', () => {
   });
 });
 
+describe('a target that an answer is about', () => {
+  const learnt = (unknownTarget: boolean | undefined, ...seen: readonly Seen[]) => {
+    const pending = pendingOf({ unknownTarget, seen: [...seen] });
+    learn(pending, met('a'));
+    return pending;
+  };
+
+  it('was asked for, by whomever (V1)', () => {
+    expect(learnt(undefined).seen).toEqual([met('a', { requested: true })]);
+    expect(learnt(undefined, met('b'), met('a')).seen).toEqual([met('b'), met('a', { requested: true })]);
+  });
+
+  it.each([
+    ['was not remembered', []],
+    ['was only met', [met('a')]],
+    ['was not among those that were asked for', [met('b', { requested: true })]],
+  ])('is the one that nobody knew, when it %s (V10)', (_what, seen) => {
+    expect(learnt(true, ...seen).unknownTarget).toBe(false);
+  });
+
+  it('is not, when it was known to be asked for: then another may have been, still (V10, P1)', () => {
+    for (const rule of ['r', 's']) {
+      const known = [met('b'), met('a', { rule, requested: true })];
+      expect(learnt(true, ...known).unknownTarget).toBe(true);
+    }
+  });
+
+  it('says nothing of whether there is such a one where that is not known yet, or known not to be', () => {
+    expect([learnt(undefined).unknownTarget, learnt(false).unknownTarget]).toEqual([undefined, false]);
+  });
+});
+
 describe('a deletion', () => {
+  it('that was just seen is one of which nothing is known, sent, told or owed', () => {
+    const { key, rule, kind, meta, knowsAllSent, firstLooked, answered, ...rest } = pendingOf();
+    expect(answered).toBe(NOTHING_ANSWERED);
+    const known = Object.entries(rest).filter(([, value]) => {
+      if (value === undefined || value === false || value === 0) return false;
+      return Array.isArray(value)
+        ? value.length > 0
+        : !(value instanceof Map || value instanceof Set) || value.size > 0;
+    });
+    expect(known).toEqual([]);
+    expect([key, rule, kind, meta, knowsAllSent, firstLooked]).toEqual([
+      ...[`uid-logs/${RULE}`, RULE, BUCKETS, deletingMeta(), true, START],
+    ]);
+  });
+
   it('is known by its object and its rule', () => {
     expect(pendingOf().key).toBe(pendingKey('uid-logs', RULE));
     expect(pendingKey('uid-logs', RULE)).toBe(`uid-logs/${RULE}`);

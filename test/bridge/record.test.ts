@@ -114,6 +114,13 @@ describe('a record', () => {
     );
   });
 
+  it('of one sight is read once, however often a look asks for it (P8)', () => {
+    const meta = deletingMeta({ annotations: { [KEY]: JSON.stringify(plain) } });
+    const first = readRecord(meta, { ...rule, uid: plain.ruleUid });
+    expect(first).toEqual(plain);
+    expect(readRecord(meta, { ...rule, uid: plain.ruleUid })).toBe(first);
+  });
+
   it('is written only over what was read, on the very object that was read', () => {
     const meta = deletingMeta({ annotations: { [KEY]: 'old' } });
     const operations = writeRecord(meta, RULE, plain);
