@@ -9,6 +9,7 @@ import { FUNCTIONS, REPLACEMENTS, withOriginalNames } from './cel/functions.ts';
 import { Meter, putUnderMeter } from './cel/meter.ts';
 import type { Prepared } from './cel/object.ts';
 import { mendOperators } from './cel/operators.ts';
+import { parseFault } from './cel/parse-fault.ts';
 import { isMissingKey, mendPresenceTests, mendSelections } from './cel/selection.ts';
 import { callOf, isNode, literalOf, type Node, readsOf, redirectCalls, refusal, walk } from './cel/syntax.ts';
 import { compilePattern } from './cel/text.ts';
@@ -64,7 +65,7 @@ export function compile(expression: string): Compilation {
   try {
     return compiled(expression);
   } catch (error) {
-    return refused(described(error));
+    return refused(parseFault(error, expression) ?? described(error));
   }
 }
 

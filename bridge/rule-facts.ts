@@ -126,7 +126,8 @@ export function isText({ shape, longest }: TextFact, text: string): boolean {
 
 /** Why a rule is not accepted: the reasons of `Accepted=False`, stable, and what each means. */
 export const REFUSALS = {
-  Invalid: 'a field is wrong, or an expression does not compile or cannot give what is needed',
+  Invalid:
+    'a field is wrong, or an expression does not compile or cannot give what is needed; the message names the field, and of what is no CEL also the place',
   NoQueue: 'no queue is configured for the handler',
   UnknownResource: 'the API server does not serve the kind in this version',
   UnknownField:
@@ -152,7 +153,7 @@ export const PERMISSIONS = {
   MissingVerbs: {
     status: 'False',
     meaning:
-      'the message names what is missing, and in which namespaces; the chart gives the rights on what its value `kinds` lists. What may be done is done. Where all may be done in no namespace, no new object gets the entry at birth; where it may in some, all do, and those in the others are held until the rights are given',
+      'the message names the verbs that are missing, on which kind, and in which namespaces; the chart gives the rights on what its value `kinds` lists. What may be done is done. Where all may be done in no namespace, no new object gets the entry at birth; where it may in some, all do, and those in the others are held until the rights are given',
   },
   ClusterScoped: {
     status: 'False',

@@ -3,6 +3,7 @@
  * read, is the proof bound to its objects, does it wait in a circle, may we do what it needs. Called by rule-keeper.ts; what
  * is wrong is said in the rule's conditions by rule-conditions.ts.
  */
+import { kindName } from './kind-key.ts';
 import { type NamespaceState, stateOfNamespace } from './namespace-existence.ts';
 import { NAMESPACES } from './namespaces.ts';
 import type { Cluster, KindRef, Kinds, KubeObject, Watched } from './ports.ts';
@@ -35,7 +36,7 @@ export interface Judgement {
   /** The rule of this generation, if it is accepted. */
   readonly rule: Rule | undefined;
   readonly fault: RuleFault | undefined;
-  /** What the bridge may not do: `list, patch` on the kind, `list, watch namespaces`; empty when it may, or nobody could ask. */
+  /** What the bridge may not do: `list, patch buckets.example.com`, `list, watch namespaces`; empty when it may, or nobody could ask. */
   readonly lacking: readonly string[];
   /** There is no namespace, of those that are served and there, in which it may do all that it has to. */
   readonly mayNowhere: boolean;
@@ -166,11 +167,12 @@ async function lackingOn(kinds: Kinds, all: readonly Watched[], verbs: readonly 
   return found;
 }
 
-/** `list, patch`, or `list, patch in namespace a, b`: what is alike is said once. */
+/** `list, patch buckets.example.com`, or that `in namespace a, b`: what is alike is said once. */
 function onKindWords(lacking: readonly Lacking[]): readonly string[] {
   return [...Map.groupBy(lacking, ({ verbs }) => verbs)].map(([verbs, of]) => {
     const places = of.flatMap(({ watched }) => watched.namespace ?? []);
-    return places.length === 0 ? verbs : `${verbs} in namespace ${places.join(', ')}`;
+    const what = [verbs, ...of.slice(0, 1).map(({ watched }) => kindName(watched))].join(' ');
+    return places.length === 0 ? what : `${what} in namespace ${places.join(', ')}`;
   });
 }
 

@@ -8,7 +8,7 @@ import type { Evaluation, Rule } from '../rule.ts';
 import { type Context, defineCommand, EXIT, Failure, misused } from './command.ts';
 import { print } from './print.ts';
 import { isFor, readRule, readRules } from './rule-sight.ts';
-import { isPrintable } from './shell.ts';
+import { showsAll } from './shell.ts';
 import { entriesOf, findSubject, inVersion, type Subject, takesSubject, type Versioned } from './subject.ts';
 import { type Tagging, type Tags, taggingOf } from './tagging.ts';
 
@@ -84,7 +84,7 @@ function adoptionOf(rule: Rule, { object, note }: Versioned): Adoption {
   if (ownership.kind !== 'found') return { ...withTarget, why: `ownership ${ownership.key}: ${ownership.detail}` };
   const tags = tagsOf(ownership);
   if (tags === undefined) return { ...withTarget, needless: true };
-  const isShown = [target.target, tags].every((values) => isPrintable(JSON.stringify(values)));
+  const isShown = [target.target, tags].every((values) => showsAll(JSON.stringify(values)));
   const tagging: Tagging = isShown
     ? taggingOf(rule.handler, target.target, tags)
     : { kind: 'none', why: 'target or tags have characters that do not show as what they are' };

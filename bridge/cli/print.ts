@@ -16,10 +16,10 @@ export interface Shown {
 export function print({ format, out }: Pick<Context, 'format' | 'out'>, { data, lines }: Shown): void {
   switch (format) {
     case 'json':
-      out(escaped(JSON.stringify(data, null, 2)));
+      out(escaped(JSON.stringify(data, null, 2), format));
       break;
     case 'yaml':
-      out(escaped(yamlOf(data)));
+      out(escaped(yamlOf(data), format));
       break;
     case 'table':
       for (const line of lines) out(printable(line));

@@ -37,7 +37,9 @@ describe('a namespace without rights', () => {
     await scene.create('logs');
     expect(scene.finalizers('logs')).toEqual([ENTRY]);
     expect(scene.said('Permitted')).toBe('False MissingVerbs');
-    expect(scene.condition('Permitted')?.message).toBe('may not get, list, watch, patch in namespace team-b');
+    expect(scene.condition('Permitted')?.message).toBe(
+      'may not get, list, watch, patch buckets.storage.example.com in namespace team-b',
+    );
     expect(scene.condition('Watching')?.message).toBe('the kind is not being watched in namespace team-b');
     expect(await counts(scene.metrics.watching)).toMatchObject({ [GAUGE]: 0 });
     expect(scene.bridge.whyNotReady()).toEqual([]);
@@ -51,7 +53,7 @@ describe('a namespace without rights', () => {
     // Neither does one that loses its rights later.
     scene.kinds.lacks.set(inNamespace('team-b'), ['patch']);
     await scene.clock.advance(60_000);
-    expect(scene.condition('Permitted')?.message).toBe('may not patch in namespace team-b');
+    expect(scene.condition('Permitted')?.message).toBe('may not patch buckets.storage.example.com in namespace team-b');
     expect(scene.rule()?.metadata.labels).toBeDefined();
   });
 

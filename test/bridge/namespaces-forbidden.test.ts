@@ -49,7 +49,9 @@ describe('a rule with a namespaceSelector, where namespaces may not be watched,'
     const scene = await RuleScene.start({ prepare: (begun) => forbid(begun, ['watch']) });
     scene.kinds.lacks.set(kindKey(BUCKETS), ['list', 'patch']);
     await scene.apply(SELECTING);
-    expect(scene.condition('Permitted')?.message).toBe('may not list, patch; watch namespaces');
+    expect(scene.condition('Permitted')?.message).toBe(
+      'may not list, patch buckets.storage.example.com; watch namespaces',
+    );
   });
 
   it('keeps the bridge from no roll-out (P10)', async () => {

@@ -24,7 +24,12 @@ describe('a rule', () => {
   });
 
   it.each<[string, SpecChanges, string, string]>([
-    ['whose expression does not compile', { target: { a: 'object.' } }, 'Invalid', 'spec.target.a: '],
+    [
+      'whose expression does not compile',
+      { target: { a: 'object.spec.name +' } },
+      'Invalid',
+      'spec.target.a: no CEL expression: it ends where more is expected, at character 19 of: object.spec.name +',
+    ],
     ['with two faults', { target: {}, paused: 'no' }, 'Invalid', '; spec.paused: '],
     ['with a field that nobody knows', { dryRun: true }, 'Invalid', 'spec.dryRun: unknown field'],
     ['for a refused kind', { match: { ...BUCKETS, group: '', resource: 'secrets' } }, 'Invalid', 'secrets are refused'],
@@ -80,7 +85,7 @@ describe('a rule', () => {
       Permitted: 'False MissingVerbs',
       Ready: 'False MissingVerbs',
     });
-    expect(messages.Permitted).toBe('may not list, patch');
+    expect(messages.Permitted).toBe('may not list, patch buckets.storage.example.com');
     expect(VERBS).toEqual(['get', 'list', 'watch', 'patch']);
   });
 

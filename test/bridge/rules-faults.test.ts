@@ -73,7 +73,7 @@ describe('faults', () => {
     [{ finalizer: 'x' }, 'spec.finalizer', 'unknown field'],
     [{ target: {} }, 'spec.target', 'at least one'],
     [{ target: { account: 111122223333 } }, 'spec.target.account', 'literal is written in quotes'],
-    [{ target: { a: 'object.' } }, 'spec.target.a', 'Expected'],
+    [{ target: { a: 'object.' } }, 'spec.target.a', 'it ends where a name is expected'],
     [{ target: { a: '1.5' } }, 'spec.target.a', 'type double'],
     [{ target: { a: "'x'.matches('(')" } }, 'spec.target.a', 'regexp'],
     [{ target: { a: "''" } }, 'spec.target.a', 'an empty string'],

@@ -77,8 +77,8 @@ describe.concurrent('a rule', () => {
     await rules.apply(some, rules.spec(some, matching('safes')));
 
     const forbidden = { status: 'False', reason: 'MissingVerbs' } as const;
-    await rules.says(none, 'Permitted', { ...forbidden, message: 'may not get, list, watch, patch' });
-    await rules.says(some, 'Permitted', { ...forbidden, message: 'may not patch' });
+    await rules.says(none, 'Permitted', { ...forbidden, message: 'may not get, list, watch, patch vaults.' });
+    await rules.says(some, 'Permitted', { ...forbidden, message: 'may not patch safes.' });
     for (const name of [none, some]) {
       await rules.says(name, 'Ready', forbidden);
       expect((await rules.found(name)).metadata.labels).toEqual({});

@@ -120,6 +120,18 @@ describe('adopt', () => {
     },
   );
 
+  it.each(['\u200b', '\u200d', '\u{e0041}', '\u3164', '\u202e'])(
+    'makes no command of a tag with %j in it, which nobody would see',
+    async (character) => {
+      rule({ ownership: { tags: { 'owner/id': 'object.metadata.uid + object.metadata.labels.tag' } } });
+      const labels = { tag: `a${character}b` };
+      line.cluster.create({ name: 'logs', finalizers: [ENTRY], labels, spec: { bucket: 'team-a-logs' } });
+      const { exit, out, err } = await line.run('adopt bucket/logs');
+      expect([exit, err]).toEqual([1, expect.stringContaining('characters that do not show as what they are')]);
+      expect(run(out)).toEqual([]);
+    },
+  );
+
   it('says which tags to set where it knows no command for a handler', async () => {
     rule({ handler: 'webhook', target: { id: 'object.spec.bucket' } });
     bucket('tenant', 'tenant-7');
