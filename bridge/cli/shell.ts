@@ -8,7 +8,7 @@ export { commandOf, quoted } from '../shell-words.ts';
 // Control characters, those that turn the direction of text, and those that do not show at all: they show a person something
 // else than what is there. What joins letters and shapes emoji is left, as words of some languages need it.
 const UNPRINTABLE =
-  /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]|(?![\u200c\u200d\ufe0e\ufe0f])[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+  /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]|(?!\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
 /** Whether a text can be printed as it is. */
