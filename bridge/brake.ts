@@ -21,6 +21,8 @@ import { BUDGET_RESERVATIONS_MAX } from './rule-facts.ts';
 import { rulePath, statusOf } from './teardown-rules.ts';
 
 const CONFLICTS_MAX = 5;
+/** How long it counts that a budget had nothing left: all that wait for it ask in the same moment. */
+const NONE_LASTS_MS = 5_000;
 
 /**
  * Whether a deletion may be requested: until `lapsesAt` (monotonic ms), when its block stops covering it; or not, and from
@@ -57,6 +59,8 @@ export class Brakes {
   /** Per rule, when each block that counts was taken or met (monotonic ms). */
   readonly #met = new Map<string, ReadonlyMap<string, number>>();
   readonly #asking = new Map<string, Promise<Asked>>();
+  /** Per rule, until when its budget had nothing left, and when that was asked (monotonic ms). */
+  readonly #none = new Map<string, { readonly rule: Rule; readonly until: number; readonly askedAt: number }>();
   #holder: string | undefined;
 
   constructor({ cluster, clock, random }: BrakesOptions) {
@@ -72,8 +76,13 @@ export class Brakes {
     for (let conflicts = 0; conflicts < CONFLICTS_MAX; ) {
       const lapsesAt = this.#use(rule.uid);
       if (lapsesAt !== undefined) return { ok: true, lapsesAt };
+      const until = this.#noneUntil(rule);
+      if (until !== undefined) return { ok: false, until };
       const asked = await this.#askOnce(rule, budget);
-      if (asked.kind === 'none') return { ok: false, until: asked.until };
+      if (asked.kind === 'none') {
+        this.#none.set(rule.uid, { rule, until: asked.until, askedAt: this.#clock.monotonic() });
+        return { ok: false, until: asked.until };
+      }
       // A block that others have used up before is no failure: each one lets somebody go, until there is none left.
       if (asked.kind === 'conflict') conflicts += 1;
     }
@@ -108,6 +117,13 @@ export class Brakes {
     if (this.#clock.monotonic() >= lapsesAt) return undefined;
     block.left -= 1;
     return lapsesAt;
+  }
+
+  /** Until when there is nothing to take, where somebody has just asked; an edit of the rule may have given it more. */
+  #noneUntil(rule: Rule): number | undefined {
+    const none = this.#none.get(rule.uid);
+    if (none?.rule !== rule || this.#clock.monotonic() - none.askedAt >= NONE_LASTS_MS) return undefined;
+    return none.until > this.#clock.now() ? none.until : undefined;
   }
 
   /** One block is asked for at a time; whoever waits shares it. */

@@ -1,7 +1,8 @@
 /*
- * Publishes the request of the current term. Called by reconcile.ts with facts that are fresh.
+ * Publishes the request of the current term. Called by reconcile.ts with facts that hold, and has old ones read again.
  * What the next process must know is written down first: a person's retry, a second pair of digests in one deletion (trap
- * V8), and what a record that stands does not name (trap V10); then the request is remembered as possibly sent, and only then handed to the outbox.
+ * V8), and what a record that stands does not name (trap V10); then the request is remembered as possibly sent, and only then
+ * handed to the outbox.
  */
 import { DEAD_LETTERED, encodeRequest, MESSAGE_MAX_BYTES, makeRequest, type Request, utf8Bytes } from './contract.ts';
 import type { Decision } from './decide.ts';
@@ -16,14 +17,19 @@ import { isApproved, retryWord } from './words.ts';
 
 type Publish = Extract<Decision, { act: 'publish' }>;
 
-/** Publishes, or writes down first what has to be written down. */
+/** Publishes what was read lately, or writes down first what has to be written down. */
 export async function publish(run: Run, decision: Publish): Promise<Step> {
   const { reach, pending, facts, rule } = run;
   const target = facts.evaluation?.target;
   if (rule === undefined || target?.kind !== 'found' || facts.ruleDigest === undefined) {
     throw new Error(`publishing for ${nameOf(pending)}: nothing to publish`);
   }
+  // Asked first: many may wait for a token, and one that gets none needs no fresh read for that.
   if (!(await mayBeRequested(run, rule))) return { kind: 'again' };
+  if (!isFresh(run)) {
+    pending.facts = undefined;
+    return { kind: 'again' };
+  }
   const pair = { target: target.digest, rule: facts.ruleDigest };
   const isSecond = pending.seen.some((seen) => seen.requested && !isPair(seen, pair));
   const isKnown = pending.seen.some((seen) => seen.requested && isPair(seen, pair));
@@ -70,6 +76,11 @@ function needsToken({ reach, pending, rule }: Run): boolean {
   return pending.tokenLapsesAt === undefined || reach.clock.monotonic() >= pending.tokenLapsesAt;
 }
 
+/** Whether nothing is known to have moved since the object was read, and that was lately. */
+function isFresh({ reach, pending, facts }: Run): boolean {
+  return pending.facts === facts && reach.clock.monotonic() - facts.readAt < FRESH_MS;
+}
+
 interface Sending {
   readonly body: string;
   readonly decision: Publish;
@@ -77,15 +88,14 @@ interface Sending {
 }
 
 async function send(run: Run, { body, decision, pair }: Sending): Promise<Step> {
-  const { reach, pending, facts, rule } = run;
+  const { reach, pending, rule } = run;
   const queueUrl = rule === undefined ? undefined : reach.queueOf(rule.handler);
   if (queueUrl === undefined)
     throw new Error(`publishing for ${nameOf(pending)}: no queue for handler ${rule?.handler}`);
   const { attempt, retry } = decision;
   const sent = { ...pair, attempt, retry, at: reach.clock.now() };
-  const isFresh = () => pending.facts === facts && reach.clock.monotonic() - facts.readAt < FRESH_MS;
   const mayGo = () => {
-    const goes = reach.lease.holds() && isFresh() && !needsToken(run);
+    const goes = reach.lease.holds() && isFresh(run) && !needsToken(run);
     if (goes) note(pending, { ...sent, confirmed: false });
     return goes;
   };

@@ -12,7 +12,7 @@ import type { KubeObject } from './ports.ts';
 import { publish } from './publishing.ts';
 import { finish, remove } from './removal.ts';
 import type { Rule } from './rule.ts';
-import { FRESH_MS, nameOf, pathOf, type Reach, type Run, type Step } from './run.ts';
+import { nameOf, pathOf, type Reach, type Run, type Step } from './run.ts';
 import { stand } from './standing.ts';
 import { trimmed } from './wire.ts';
 
@@ -62,10 +62,6 @@ async function runOnce(reach: Reach, pending: Pending, taken: Settle[]): Promise
     observe(pending, facts, { rule, neverAccepted: trouble ?? reach.whyNotAccepted(pending.rule, pending.kind) }),
     reach.clock.now(),
   );
-  if (decision.act === 'publish' && reach.clock.monotonic() - facts.readAt >= FRESH_MS) {
-    pending.facts = undefined;
-    return { kind: 'again' };
-  }
   const step = await act(run, decision);
   // Nothing tells when the rules can be read again.
   return trouble === undefined || step.kind === 'again'

@@ -45,6 +45,19 @@ describe('a deletion over budget', () => {
     expect(distinct(begun)).toEqual(['a', 'b', 'c']);
   });
 
+  it('costs no read of its object when the window moves and others get all that it frees (P8)', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
+    const begun = await scene(1, ...names);
+    const reads = () => begun.cluster.calls.filter(({ verb, name }) => verb === 'get' && names.includes(name)).length;
+    // Longer than it takes to say on each that it is held.
+    await begun.clock.advance(HOUR / 2);
+    const before = reads();
+    await begun.clock.advance(HOUR / 2 + TOKEN_LIVES_MS);
+    expect(distinct(begun)).toHaveLength(2);
+    // The one that goes, and the first, which is asked for again in its next term.
+    expect(reads() - before).toBeLessThan(5);
+  });
+
   it('goes at once when a person approves it, and takes no token', async () => {
     const begun = await scene(1, 'a', 'b');
     begun.cluster.annotate('b', `approve.finalizer-bridge.dev/${RULE}`, 'uid-another');

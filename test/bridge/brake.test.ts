@@ -143,6 +143,21 @@ describe('many deletions that ask at once', () => {
     const grants = await Promise.all(Array.from({ length: 64 }, () => bench.brakes.take(bench.rule)));
     expect(grants.filter(({ ok }) => ok)).toHaveLength(19);
   });
+
+  it('of a budget that is used up are told so without a question each, and asked for again soon', async () => {
+    const bench = new BrakeBench(1);
+    expect(await bench.granted(100)).toBe(1);
+    expect(bench.cluster.calls.map(({ verb }) => verb)).toEqual(['get', 'patch', 'get']);
+    await bench.clock.advance(5_000);
+    expect(await bench.granted(100)).toBe(0);
+    expect(bench.cluster.calls).toHaveLength(4);
+  });
+
+  it('are asked for at once when an edit of the rule may have given it more', async () => {
+    const bench = new BrakeBench(1);
+    expect(await bench.granted(2)).toBe(1);
+    expect(await bench.granted(100, { ...bench.rule, budget: { limit: 3, window: HOUR } })).toBe(2);
+  });
 });
 
 describe('a block', () => {

@@ -58,7 +58,7 @@ export const mutations: readonly Mutation[] = [
   {
     what: 'sends without a look at the lease',
     file: 'bridge/publishing.ts',
-    from: 'const goes = reach.lease.holds() && isFresh() && !needsToken(run);',
+    from: 'const goes = reach.lease.holds() && isFresh(run) && !needsToken(run);',
     to: 'const goes = true;',
     caughtBy: 'V3',
   },
