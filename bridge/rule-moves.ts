@@ -6,6 +6,7 @@ import type { Births } from './births.ts';
 import type { KeptRights } from './kept-rights.ts';
 import type { Pending } from './pending.ts';
 import type { RuleBook } from './rule-book.ts';
+import { countsOf } from './rule-counts.ts';
 import type { Serving } from './serving.ts';
 
 /** What is looked at. */
@@ -30,31 +31,32 @@ export class RuleMoves {
 
   /** A rule is being looked at now. */
   looked(name: string): void {
-    this.#stood.set(name, this.#stateOf(name, this.#counts()));
+    this.#stood.set(name, this.#stateOf(name, this.#byRule()));
   }
 
   forget(name: string): void {
     this.#stood.delete(name);
   }
 
-  /** Those of these rules of which something has moved, or may move soon. */
+  /** Those of these rules of which something has moved. */
   among(names: Iterable<string>): readonly string[] {
-    const counts = this.#counts();
-    return [...names].filter((name) => counts.has(name) || this.#stood.get(name) !== this.#stateOf(name, counts));
+    const byRule = this.#byRule();
+    return [...names].filter((name) => this.#stood.get(name) !== this.#stateOf(name, byRule));
   }
 
-  #counts(): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>();
-    for (const { rule } of this.#options.pendings()) counts.set(rule, (counts.get(rule) ?? 0) + 1);
-    return counts;
+  #byRule(): ReadonlyMap<string, readonly Pending[]> {
+    return Map.groupBy(this.#options.pendings(), ({ rule }) => rule);
   }
 
-  #stateOf(name: string, counts: ReadonlyMap<string, number>): string {
+  #stateOf(name: string, byRule: ReadonlyMap<string, readonly Pending[]>): string {
     const { isWatching, births, serving, book, rights } = this.#options;
     const kind = book.named(name)?.match;
     // A break of the kind's service may be over before anybody looks.
     const keepsLabel = kind !== undefined && serving.label(kind, true).isWanted;
-    const places = `${rights.ending.join(',')} ${rights.going.join(',')}`;
-    return `${isWatching(name)} ${counts.get(name) ?? 0} ${births.sightOf(name)} ${keepsLabel} ${places}`;
+    const pendings = byRule.get(name) ?? [];
+    // Without a rule in force nobody knows here which of them are its own.
+    const counts = kind === undefined ? pendings.length : countsOf(pendings, name, kind);
+    const places = [rights.ending, rights.going];
+    return JSON.stringify([isWatching(name), births.sightOf(name), keepsLabel, places, counts]);
   }
 }

@@ -3,10 +3,10 @@
  * and withdrawal.ts; written only when it says something new, guarded by the resourceVersion that was read.
  */
 import { guards } from './finalizer.ts';
-import { beganAt, isUnder, type Pending } from './pending.ts';
-import type { Clock, Cluster, KindRef, KubeObject } from './ports.ts';
+import type { Pending } from './pending.ts';
+import type { Clock, Cluster, KubeObject } from './ports.ts';
 import { conditionsOf, type Sighting } from './rule-conditions.ts';
-import { HELD_OBJECTS_MAX } from './rule-facts.ts';
+import { countsOf } from './rule-counts.ts';
 import { toRemember } from './rule-force.ts';
 import type { Judgement } from './rule-judge.ts';
 import { knownNamespaces } from './rule-namespaces.ts';
@@ -160,49 +160,6 @@ function merged(
   });
   const others = before.filter(({ type }) => !conditions.some((condition) => condition.type === type));
   return [...others, ...written];
-}
-
-/** One pass, as there may be tens of thousands, and this is asked at every look at a rule. */
-function countsOf(pendings: readonly Pending[], name: string, match: KindRef) {
-  let [pending, held, oldest] = [0, 0, Number.POSITIVE_INFINITY];
-  const first: Pending[] = [];
-  for (const one of pendings) {
-    if (!isUnder(one, name, match)) continue;
-    pending += 1;
-    oldest = Math.min(oldest, beganAt(one));
-    if (one.standing?.phase !== 'Held') continue;
-    held += 1;
-    insert(first, one);
-  }
-  return {
-    pending,
-    held,
-    oldestPendingTime: Number.isFinite(oldest) ? new Date(oldest).toISOString() : undefined,
-    heldObjects: first.map(({ meta, standing }) => ({
-      ...(meta.namespace === undefined ? {} : { namespace: meta.namespace }),
-      name: meta.name,
-      uid: meta.uid,
-      reason: standing?.reason ?? 'Unknown',
-      since: new Date(standing?.since ?? 0).toISOString(),
-    })),
-  };
-}
-
-/** Keeps those that are held longest, in order; of equals those that came first. */
-function insert(first: Pending[], one: Pending): void {
-  const since = heldSince(one);
-  let place = first.length;
-  for (; place > 0; place -= 1) {
-    const before = first[place - 1];
-    if (before === undefined || heldSince(before) <= since) break;
-  }
-  if (place === HELD_OBJECTS_MAX) return;
-  first.splice(place, 0, one);
-  if (first.length > HELD_OBJECTS_MAX) first.pop();
-}
-
-function heldSince({ standing }: Pending): number {
-  return standing?.since ?? 0;
 }
 
 /** Whether two statuses are one: key order is the server's, and what is undefined is not written. */

@@ -74,9 +74,18 @@ export function matchOf(object: KubeObject): KindRef {
   return matchOnly.parse(object).spec.match;
 }
 
+type Status = Readonly<z.output<typeof statusSchema>>;
+
+/** Each status that was read, as long as somebody has it: one look at a rule asks for it several times. */
+const read = new WeakMap<object, Status>();
+
 /** The status of a rule as it was written; empty when there is none yet. */
-export function statusOf(object: KubeObject): Readonly<z.output<typeof statusSchema>> {
-  return object.status === undefined ? {} : statusSchema.parse(object.status);
+export function statusOf({ status }: KubeObject): Status {
+  if (status === undefined) return {};
+  if (typeof status !== 'object' || status === null) return statusSchema.parse(status);
+  const known = read.get(status) ?? statusSchema.parse(status);
+  read.set(status, known);
+  return known;
 }
 
 /** Sets the label of a rule or takes it off; undefined when it is as wanted. */

@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../bridge/ports.ts';
+import { STATUS_EVERY_MS } from '../../bridge/rule-status.ts';
 import { statusOf, TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
 import { RULE } from '../support/bridge-builders.ts';
 import { RuleScene } from '../support/rule-scene.ts';
@@ -29,5 +30,22 @@ describe('a rule', () => {
     // What it has written brings a look of its own.
     expect(await callsOfOneLook(blank)).toEqual(['get', 'get', 'patch', 'get']);
     expect(scene.status()).toMatchObject({ pending: 0 });
+  });
+
+  it('is not read while nothing that its status says of its deletions moves (P7, P8)', async () => {
+    const scene = await RuleScene.start();
+    await scene.apply({ paused: true });
+    await scene.create('a');
+    await scene.delete('a');
+    await scene.labelled();
+    expect(scene.status()).toMatchObject({ pending: 1, held: 0 });
+    const reads = () => scene.cluster.calls.filter(({ verb, name }) => verb === 'get' && name === RULE).length;
+    const before = reads();
+    await scene.clock.advance(4 * 60_000);
+    expect(reads() - before).toBeLessThan(3);
+    await scene.create('b');
+    await scene.delete('b');
+    await scene.clock.advance(STATUS_EVERY_MS);
+    expect(scene.status()).toMatchObject({ pending: 2, held: 0 });
   });
 });

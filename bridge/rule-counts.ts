@@ -1,0 +1,59 @@
+/*
+ * What the status of a rule says of its deletions: how many, how many of them held, the oldest, and the first held ones.
+ * Written by rule-status.ts; rule-moves.ts looks for what has changed of it since.
+ */
+import { beganAt, isUnder, type Pending } from './pending.ts';
+import type { KindRef } from './ports.ts';
+import { HELD_OBJECTS_MAX } from './rule-facts.ts';
+
+/** What a rule's status says of its deletions. */
+export interface RuleCounts {
+  readonly pending: number;
+  readonly held: number;
+  readonly oldestPendingTime: string | undefined;
+  /** Those that are held longest. */
+  readonly heldObjects: readonly object[];
+}
+
+/** One pass, as there may be tens of thousands, and this is asked at every look at a rule. */
+export function countsOf(pendings: Iterable<Pending>, name: string, match: KindRef): RuleCounts {
+  let [pending, held, oldest] = [0, 0, Number.POSITIVE_INFINITY];
+  const first: Pending[] = [];
+  for (const one of pendings) {
+    if (!isUnder(one, name, match)) continue;
+    pending += 1;
+    oldest = Math.min(oldest, beganAt(one));
+    if (one.standing?.phase !== 'Held') continue;
+    held += 1;
+    insert(first, one);
+  }
+  return {
+    pending,
+    held,
+    oldestPendingTime: Number.isFinite(oldest) ? new Date(oldest).toISOString() : undefined,
+    heldObjects: first.map(({ meta, standing }) => ({
+      ...(meta.namespace === undefined ? {} : { namespace: meta.namespace }),
+      name: meta.name,
+      uid: meta.uid,
+      reason: standing?.reason ?? 'Unknown',
+      since: new Date(standing?.since ?? 0).toISOString(),
+    })),
+  };
+}
+
+/** Keeps those that are held longest, in order; of equals those that came first. */
+function insert(first: Pending[], one: Pending): void {
+  const since = heldSince(one);
+  let place = first.length;
+  for (; place > 0; place -= 1) {
+    const before = first[place - 1];
+    if (before === undefined || heldSince(before) <= since) break;
+  }
+  if (place === HELD_OBJECTS_MAX) return;
+  first.splice(place, 0, one);
+  if (first.length > HELD_OBJECTS_MAX) first.pop();
+}
+
+function heldSince({ standing }: Pending): number {
+  return standing?.since ?? 0;
+}
