@@ -20,7 +20,7 @@ const BEGIN_MS = 45 * SECOND;
 /** Longer than a day, so that what was refused has been asked for again. */
 const PATIENCE_MS = 30 * HOUR;
 /** How long two both believe to lead while nothing is wrong any more: a lease ends that within seconds. */
-const SHARED_MS = HOUR;
+const SHARED_MS = 10 * MINUTE;
 const QUIET_MS = 3 * MINUTE;
 /** Objects that are created while all rules are being withdrawn. */
 const LATECOMERS = 4;
