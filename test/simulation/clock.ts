@@ -28,9 +28,9 @@ export function seededRandom(seed: number): () => number {
 
 /** A turn of the event loop is dearer than a tick, and is for everybody else on this thread. */
 const TURN_EVERY = 1_000;
-/** A tick that is asked for by a promise's reaction comes when no reaction is left; one asked for otherwise comes before them. */
-const onTick = (rested: () => void) => queueMicrotask(() => process.nextTick(rested));
-const onTurn = (rested: () => void) => void setImmediate(rested);
+/** Tasks that are due later than this stay out of the heap, where most of them would only be in the way until they are cancelled. */
+const NEAR_MS = 5 * 60_000;
+const SETTLED = Promise.resolve();
 
 interface Task {
   readonly at: number;
@@ -40,7 +40,10 @@ interface Task {
 
 /** The scheduler of one world. Times in ms since the epoch. */
 export class VirtualTime {
+  /** What is due before the horizon; what comes later lies in the second, in no order. */
   readonly #heap: Task[] = [];
+  #later: Task[] = [];
+  #horizon = EPOCH + NEAR_MS;
   #now = EPOCH;
   #order = 0;
   #steps = 0;
@@ -59,7 +62,8 @@ export class VirtualTime {
   after(ms: number, task: () => void): () => void {
     const entry: Task = { at: this.#now + Math.max(0, Math.ceil(ms)), order: this.#order, run: task };
     this.#order += 1;
-    push(this.#heap, entry);
+    if (entry.at < this.#horizon) push(this.#heap, entry);
+    else this.#later.push(entry);
     return () => {
       entry.run = undefined;
     };
@@ -69,33 +73,64 @@ export class VirtualTime {
    * Runs until `isDone` says so at a moment of rest, or until nothing is due before `until`.
    * @returns whether `isDone` said so. On return time stands at the last task, or at `until` if that came first.
    */
-  async run(until: number, isDone: () => boolean): Promise<boolean> {
-    for (;;) {
-      await this.#rest();
-      if (isDone()) return true;
-      const next = this.#due(until);
-      if (next?.run === undefined) {
-        this.#now = Math.max(this.#now, until);
-        return false;
-      }
-      this.#now = Math.max(this.#now, next.at);
-      this.#steps += 1;
-      next.run();
+  run(until: number, isDone: () => boolean): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const turn = () => {
+        try {
+          const hasDone = isDone();
+          if (hasDone || !this.#step(until)) resolve(hasDone);
+          else this.#rest(turn, onTick);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      // A tick that is asked for by a promise's reaction comes when no reaction is left; one asked for otherwise comes before them.
+      const onTick = () => process.nextTick(turn);
+      this.#rest(turn, onTick);
+    });
+  }
+
+  /** Runs the next task. False: there is none before `until`. */
+  #step(until: number): boolean {
+    const next = this.#due(until);
+    if (next?.run === undefined) {
+      this.#now = Math.max(this.#now, until);
+      return false;
     }
+    this.#now = Math.max(this.#now, next.at);
+    this.#steps += 1;
+    next.run();
+    return true;
   }
 
   #due(until: number): Task | undefined {
-    for (let first = this.#heap[0]; first !== undefined && first.at <= until; first = this.#heap[0]) {
+    for (;;) {
+      const first = this.#heap[0] ?? this.#next();
+      if (first === undefined || first.at > until) return undefined;
       pop(this.#heap);
       if (first.run !== undefined) return first;
     }
-    return undefined;
   }
 
-  /** Lets all promises run on: a tick comes when none is left that can. */
-  #rest(): Promise<void> {
+  /** Moves the horizon behind the first of what lies beyond it; the heap is empty. */
+  #next(): Task | undefined {
+    const left = this.#later.filter(({ run }) => run !== undefined);
+    this.#later = [];
+    if (left.length === 0) return undefined;
+    const first = left.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);
+    this.#horizon = Math.max(this.#horizon, first + NEAR_MS);
+    for (const entry of left) {
+      if (entry.at < this.#horizon) push(this.#heap, entry);
+      else this.#later.push(entry);
+    }
+    return this.#heap[0];
+  }
+
+  /** Lets all promises run on before the next turn. */
+  #rest(turn: () => void, onTick: () => void): void {
     this.#rests += 1;
-    return this.#rests % TURN_EVERY === 0 ? new Promise(onTurn) : new Promise(onTick);
+    if (this.#rests % TURN_EVERY === 0) setImmediate(turn);
+    else void SETTLED.then(onTick);
   }
 }
 

@@ -52,6 +52,27 @@ describe('virtual time', () => {
     expect(ran).toEqual(['a', 'b', 'between', 'c', 'd']);
   });
 
+  it('keeps that order over hours, wherever in them a task is put', async () => {
+    const [time, random] = [new VirtualTime(), seededRandom(1)];
+    const wanted: { readonly at: number; readonly order: number }[] = [];
+    const ran: typeof wanted = [];
+    const put = () => {
+      const ms = Math.floor(random() * 8) * 100_000;
+      const entry = { at: time.now() + ms, order: wanted.length };
+      const isCancelled = random() < 0.3;
+      const cancel = time.after(ms, () => {
+        ran.push(entry);
+        if (wanted.length < 500) put();
+      });
+      if (isCancelled) cancel();
+      else wanted.push(entry);
+    };
+    for (let count = 0; count < 100; count += 1) put();
+    expect(await time.run(time.now() + 86_400_000, () => false)).toBe(false);
+    expect(ran.length).toBeGreaterThan(100);
+    expect(ran).toEqual(wanted.toSorted((one, other) => one.at - other.at || one.order - other.order));
+  });
+
   it('lets every promise run on before time moves', async () => {
     const time = new VirtualTime();
     const began = time.now();
