@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { dieBy, endWithParent, Interrupted, runChild } from './boot/child.mjs';
 import { chooseNode } from './boot/node.mjs';
 import { ensureInstalled } from './boot/packages.mjs';
+import { letReadersGo } from './boot/readers.mjs';
 import { BootError, say } from './boot/say.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -50,6 +51,7 @@ async function main() {
   return runChild(node.path, ['--import', lifeline, file, ...rest], { env, stdio: 'inherit' });
 }
 
+letReadersGo();
 try {
   const { code, signal } = await main();
   if (signal === null) process.exitCode = code ?? 1;

@@ -2,6 +2,7 @@
  * Entry of `npm run demo [-- --keep] [-- --json]`: the whole product doing its main job on this machine, on real parts.
  * Reads the command line and chooses who hears what; demo/run.ts is the run, demo/story.ts what it tells.
  */
+import { letReadersGo } from './boot/readers.mjs';
 import { readOptions, USAGE } from './demo/options.ts';
 import { runDemo } from './demo/run.ts';
 import { createTimeline } from './demo/timeline.ts';
@@ -43,6 +44,7 @@ async function run({ keep, json }: { readonly keep: boolean; readonly json: bool
   }
 }
 
+letReadersGo();
 const options = readOptions(process.argv.slice(2));
 switch (options.ask) {
   case 'help':

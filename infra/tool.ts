@@ -5,6 +5,7 @@
 import type { StdioOptions } from 'node:child_process';
 import { join } from 'node:path';
 import { dieBy, Interrupted, runChild } from './boot/child.mjs';
+import { letReadersGo } from './boot/readers.mjs';
 
 const root = join(import.meta.dirname, '..');
 
@@ -40,9 +41,10 @@ export async function runTool(
 
 /**
  * Does the work of an entry and ends the process as it ended: with its exit code, by the signal that interrupted it, or
- * with 1 and the message of what it threw.
+ * with 1 and the message of what it threw. Nobody has to read what it says to the end.
  */
 export async function runEntry(work: () => Promise<number>): Promise<void> {
+  letReadersGo();
   try {
     process.exitCode = await work();
   } catch (error) {

@@ -25,7 +25,7 @@ export function parseFault(error: unknown, expression: string): string | undefin
   const { start, end } = error.range ?? { start: expression.length, end: expression.length };
   // A range of one unit may be half of a character.
   const found = characters(expression.slice(start, Math.max(end, start + 2)))
-    .slice(0, Math.max(1, end - start))
+    .slice(0, Math.max(1, Math.min(end - start, AFTER)))
     .join('');
   const before = characters(expression.slice(0, start)).length;
   const what = faultOf(error, start >= expression.length ? undefined : found);
@@ -49,7 +49,7 @@ function faultOf({ code, summary }: ParseError, found: string | undefined): stri
     case 'reserved_identifier':
       return `${JSON.stringify(found ?? '')} is a reserved word`;
     default:
-      return summary.charAt(0).toLowerCase() + summary.slice(1);
+      return summary.charAt(0).toLowerCase() + summary.slice(1, SHOWN_MAX).toWellFormed();
   }
 }
 

@@ -2,7 +2,9 @@
  * What the scripts of package.json that take options say of them, as processes of their own: a question for help is answered
  * and nothing else is done, and an option that there is not is told as that, before anything is begun.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { scripts } from '../support/checkout.ts';
 import { root } from '../support/tracked-files.ts';
@@ -30,6 +32,17 @@ describe.each(NAMES)('npm run %s', (name) => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 });
+
+it.each([...NAMES, 'demo', 'package', 'deploy', 'remove', 'bridge-values', 'bridge-policy'])(
+  'npm run %s whose reader has gone, as behind `| head`, ends quietly with its own exit code',
+  async (name) => {
+    const [entry = '', ...own] = (scripts().get(name) ?? '').split(' ');
+    const child = spawn(process.execPath, [entry, ...own, '--help'], { cwd: root });
+    child.stdout.destroy();
+    const said = text(child.stderr);
+    expect([await once(child, 'close'), await said]).toEqual([[0, null], '']);
+  },
+);
 
 it.each([
   ['simulate', '--deletions', 'many', 'reading --deletions: many is no whole number from 1'],
