@@ -67,6 +67,8 @@ const readiness = z.object({ role: z.string() });
 const READY_WITHIN_MS = 120_000;
 /** Asked so often at first, and then less and less: where a lease has to run out it takes many seconds. */
 const POLL_MS = { least: 20, most: 200 } as const;
+/** Every call by a connection of its own: one that is kept may have been closed while whoever calls stood still. */
+const ONCE = { reset: true } as const;
 
 /** Starts a bridge; it may not be ready yet. */
 export async function startBridgeProcess(options: BridgeProcessOptions): Promise<BridgeProcess> {
@@ -102,7 +104,7 @@ export async function startBridgeProcess(options: BridgeProcessOptions): Promise
         await wait(Math.min(Math.max(passed / 20, POLL_MS.least), POLL_MS.most));
       }
     },
-    metrics: async () => await (await request(`${url}/metrics`)).body.text(),
+    metrics: async () => await (await request(`${url}/metrics`, ONCE)).body.text(),
     async stop() {
       await bridge.stop(20_000);
       await rm(folder, { recursive: true, force: true });
@@ -112,7 +114,7 @@ export async function startBridgeProcess(options: BridgeProcessOptions): Promise
 
 async function isReady(url: string, role: Role): Promise<boolean> {
   try {
-    const { statusCode, body } = await request(`${url}/readyz`);
+    const { statusCode, body } = await request(`${url}/readyz`, ONCE);
     const answer = z.parse(readiness, await body.json());
     return statusCode === 200 && answer.role === role;
   } catch {

@@ -89,7 +89,8 @@ describe('what rules cost', () => {
     // The rule that matches is tested again once its entry is on; a test that ends with a match is not counted.
     expect([...alone, ...beside].map(({ tests }) => tests)).toEqual(Array(6).fill(1));
     expect(sameKind.tests).toBe(1 + 2 * RULES);
-    const cpu = (costs: readonly Cost[]) => costs.reduce((sum, one) => sum + one.cpu, 0) / costs.length;
+    // The least of three rounds: the API server collects its garbage in one or the other, and that is no cost of a rule's.
+    const cpu = (costs: readonly Cost[]) => Math.min(...costs.map((one) => one.cpu));
     const ratios = { otherKinds: cpu(alone) / cpu(beside), sameKind: cpu(alone) / sameKind.cpu };
     const shown = Object.entries(ratios).map(([name, ratio]) => `${name} ${ratio.toFixed(2)}`);
     process.stdout.write(`creates for the same CPU beside 50 more rules, to those without: ${shown.join(', ')}\n`);

@@ -136,7 +136,7 @@ const worthless: Readonly<Record<string, Bad>> = {
 async function taken(name: string): Promise<Taken> {
   await buckets.create(name, { rule: 'byhand' });
   await buckets.delete(name);
-  return await queues.take('by-hand');
+  return await queues.take('by-hand', name);
 }
 
 const say = (bad: Bad, request: Taken) =>
@@ -154,7 +154,7 @@ describe('messages under fire', () => {
       return sent.every((id) => ids.includes(id));
     });
     for (const [disposition, messages] of expected) {
-      expect(await handled(disposition), disposition).toBe(messages.length * RECEIVES);
+      await expect.poll(() => handled(disposition), { message: disposition }).toBe(messages.length * RECEIVES);
     }
     expect(await buckets.finalizers('unbelieved')).toEqual([buckets.entry('byhand')]);
     await queues.answer(request, gone);
@@ -170,7 +170,8 @@ describe('messages under fire', () => {
 
     await say(bad, request);
 
-    await eventually('it is counted', async () => (await handled(bad.disposition)) === before + 1);
+    // At every receive: on a busy machine it may come again before it is acknowledged.
+    await eventually('it is counted', async () => (await handled(bad.disposition)) > before);
     expect(await buckets.finalizers(name)).toEqual([buckets.entry('byhand')]);
     await queues.answer(request, gone);
     await buckets.gone(name);

@@ -117,8 +117,9 @@ describe('copies', () => {
 
     for (let copy = 0; copy < 3; copy += 1) await queues.send(url, body, site.bridge.accessKeyId);
 
+    // Each at every receive: on a busy machine one may come again before it is acknowledged.
     await eventually('all three are answered', async () => {
-      return (await metric('results_total', { disposition: 'UnknownObject' })) === unknown + 3;
+      return (await metric('results_total', { disposition: 'UnknownObject' })) >= unknown + 3;
     });
     await queues.drained();
     expect(await buckets.versions(bucket)).toBe(2);
@@ -128,7 +129,7 @@ describe('copies', () => {
   it('Q5 a result that comes twice ends the deletion once', async () => {
     const { name } = await buckets.create('answered-twice', { rule: 'byhand' });
     await buckets.delete(name);
-    const taken = await queues.take('by-hand');
+    const taken = await queues.take('by-hand', name);
     const before = await metric('entries_removed_total', { rule: 'byhand', reason: 'Gone' });
 
     const gone = { outcome: 'gone', evidence: 'deleted' } as const;
@@ -147,13 +148,13 @@ describe('strangers', () => {
   it("Q11 a gone with another function's key is not acted on, is counted, and is never lost", async () => {
     const { name } = await buckets.create('forged', { rule: 'byhand' });
     await buckets.delete(name);
-    const taken = await queues.take('by-hand');
+    const taken = await queues.take('by-hand', name);
 
     const forged = await queues.answer(taken, { outcome: 'gone', evidence: 'deleted' }, 'other');
 
     await eventually('it is a dead letter', async () => (await dead()).some(({ messageId }) => messageId === forged));
     expect(await buckets.finalizers(name)).toEqual([buckets.entry('byhand')]);
-    expect(await metric('results_total', { disposition: 'WrongSender' })).toBe(3);
+    await expect.poll(() => metric('results_total', { disposition: 'WrongSender' })).toBe(3);
     await queues.answer(taken, { outcome: 'gone', evidence: 'deleted' });
     await buckets.gone(name);
     await queues.done(taken);
@@ -162,7 +163,7 @@ describe('strangers', () => {
   it('Q11 a request with another key than the bridge has is not acted on, and stays', async () => {
     const { name, bucket } = await buckets.create('asked-by-stranger', { rule: 'byhand' });
     await buckets.delete(name);
-    const taken = await queues.take('by-hand');
+    const taken = await queues.take('by-hand', name);
     const url = site.handler('s3-bucket').requests.url;
     const body = taken.body.replace('"handler":"by-hand"', '"handler":"s3-bucket"');
 
@@ -183,11 +184,16 @@ describe('a body that cannot be read', () => {
   const junk = '{"specversion":"1.0","type":"dev.finalizer-bridge.teardown.result.v1"';
 
   it('Q3 among the results disturbs none of its batch, is counted, and becomes a dead letter', async () => {
-    const names = ['junk-a', 'junk-b', 'junk-c'];
+    const names = ['junk-a', 'junk-b', 'junk-c'] as const;
     for (const name of names) await buckets.create(name, { rule: 'byhand' });
     for (const name of names) await buckets.delete(name);
-    const taken = [await queues.take('by-hand'), await queues.take('by-hand'), await queues.take('by-hand')];
-    // Sent while nobody listens, so that one receive brings them all.
+    const take = () => queues.take('by-hand', ...names);
+    const taken = [await take(), await take(), await take()];
+    // Sent while nobody listens, so that one receive brings them all, and none of before.
+    await eventually('no result is left', async () => {
+      const { ready, delayed, inFlight } = await queues.inspect(site.results.url);
+      return ready.length + delayed.length + inFlight.length === 0;
+    });
     await bridge.stop();
     const sent = await queues.send(site.results.url, junk, site.handler('by-hand').accessKeyId);
     for (const one of taken) await queues.answer(one, { outcome: 'gone', evidence: 'deleted' });
@@ -201,7 +207,7 @@ describe('a body that cannot be read', () => {
       const { ready } = await queues.inspect(site.resultDeadLetters.url);
       return ready.some(({ messageId, body }) => messageId === sent && body === junk);
     });
-    expect(await metric('results_total', { disposition: 'NotJson' })).toBeGreaterThan(1);
+    await expect.poll(() => metric('results_total', { disposition: 'NotJson' })).toBeGreaterThan(1);
     for (const one of taken) await queues.done(one);
   });
 

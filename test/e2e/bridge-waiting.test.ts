@@ -113,7 +113,7 @@ describe.concurrent('a deletion that is not done', () => {
   it('released by a person while a request can still run: the object says until when it waits', async ({ expect }) => {
     const made = await buckets.create('released', { rule: 'released' });
     await buckets.delete(made.name);
-    const { request } = await queues.take('by-hand');
+    const { request } = await queues.take('by-hand', made.name);
     await buckets.release(made.name, { rule: 'released' });
 
     const record = await buckets.says(made.name, 'ReleaseWaiting', { rule: 'released', within: WITHIN });

@@ -148,6 +148,8 @@ describe('docs/operations.md', () => {
     const logs = await found();
     const isWritten = async () => (await things.record(logs, RULE)) !== undefined;
     await eventually('the bridge has written its record', isWritten, 60_000);
+    const isTold = async () => (await things.events(logs)).some(({ reason }) => reason === 'RetryAsked');
+    await eventually('the bridge has told of the retry', isTold);
     const said = await next('docs/operations.md');
     expect(said).toContain(`status.finalizer-bridge.dev/${RULE}`);
     expect(said).toMatch(/ RetryAsked +bucket\/logs /);

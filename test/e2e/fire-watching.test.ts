@@ -52,8 +52,6 @@ const others = [OTHER, 'longaway', 'failing', 'blind', 'echoed', 'forbidden', 's
 const AFTERWARDS = 2;
 /** Longest that anything takes whose watch was not struck. */
 const SOON = 8_000;
-/** Of a bridge that is not held up: until it is ready, in ms, on a machine that is busy. */
-const READY_SOON = 30_000;
 
 const watchOf = (kind: string) => ({ verb: 'watch', resource: kind }) as const;
 /** Watches of a kind that were opened, but for those in the place of one that the API server ended by itself. */
@@ -91,16 +89,17 @@ async function survives({ kind, first = { kind: 'end' }, next, on, times = 3 }: 
 async function pauseBeforeList(name: string): Promise<number> {
   const { proxy, things } = scene;
   const thing = await scene.make('longaway', name);
+  const before = proxy.asked.length;
+  const openings = () => proxy.asked.slice(before).filter(isWatchOf('longaway'));
   const away = proxy.when(watchOf('longaway'), 5).strike({ kind: 'answer', status: 503 });
+  const old = proxy.when(watchOf('longaway'), 1).strike({ kind: 'answer', status: 410 });
   proxy.now(watchOf('longaway')).strike({ kind: 'end' });
   await things.delete(thing);
-  await eventually('five tries have failed', () => away.struck === 5);
-  const old = proxy.when(watchOf('longaway'), 1).strike({ kind: 'answer', status: 410 });
-
   await scene.settle(thing);
+  await eventually('a list has followed', () => openings().length > 6);
 
-  expect(old.struck).toBe(1);
-  const [tooOld, list] = proxy.asked.filter(isWatchOf('longaway')).slice(-2);
+  expect([away.struck, old.struck]).toEqual([5, 1]);
+  const [tooOld, list] = openings().slice(5);
   expect([tooOld?.resourceVersion === '', list?.resourceVersion], 'versions asked for').toEqual([false, '']);
   return (list?.at ?? Number.POSITIVE_INFINITY) - (tooOld?.at ?? 0);
 }
@@ -109,10 +108,11 @@ describe.concurrent('a watch under fire loses no deletion, starts no storm and d
   it.each(breaking)('K11 $kind', async (struck) => await survives(struck));
   it.each(expiring)('K12 $kind', async (struck) => await survives(struck));
   it.each(busy)('K13 $kind: waits as long as the API server asks', async (struck) => {
+    const before = scene.proxy.asked.length;
     await survives(struck);
     const [first = 0, , last = 0] = scene.proxy.asked
+      .slice(before)
       .filter(isWatchOf(struck.kind))
-      .slice(-3)
       .map(({ at }) => at);
     expect(last - first, 'ms for two pauses').toBeGreaterThan(5_900);
   });
@@ -156,21 +156,25 @@ it('K10 the bridge is not ready while it is blind, and is within seconds when it
   await things.delete(thing);
   away.lift();
 
-  await scene.bridge().ready(READY_SOON);
+  await scene.bridge().ready();
   await scene.settle(thing);
 });
 
 it('K10 the bridge goes on after all connections were lost at once, with one watch for each that was open', async () => {
   const { proxy, things } = scene;
   const [thing, other] = [await scene.make('severed', 'deleted-meanwhile'), await scene.make(OTHER, 'severed')];
+  // One that the API server has just ended is not open for a moment.
+  const watched = [...scene.kinds, 'teardownrules'].map(watchOf);
+  const areOpen = () => watched.every((watch) => proxy.open(watch) === 1);
+  await eventually('all is being watched', areOpen);
   const [open, before] = [proxy.open({}), proxy.count({ verb: 'watch' })];
   proxy.sever();
   await Promise.all([things.delete(thing), things.delete(other)]);
 
   await Promise.all([scene.settle(thing), scene.settle(other)]);
-  await scene.bridge().ready(READY_SOON);
+  await scene.bridge().ready();
 
-  expect(proxy.open({}), 'open watches').toBe(open);
+  await expect.poll(() => proxy.open({}), { message: 'open watches' }).toBe(open);
   expect(proxy.count({ verb: 'watch' }) - before, 'watches opened').toBeLessThanOrEqual(2 * open);
 });
 
@@ -178,18 +182,19 @@ it('K17 one kind that may not be watched any more is loud and alone, and comes b
   const { proxy, things } = scene;
   const rule = scene.ruleOf('forbidden');
   const [thing, other] = [await scene.make('forbidden', 'forbidden'), await scene.make(OTHER, 'forbidden')];
-  const before = openedOf(OTHER);
+  const [before, from] = [openedOf(OTHER), performance.now()];
   const forbidden = proxy.when(watchOf('forbidden')).strike({ kind: 'answer', status: 403 });
   proxy.now(watchOf('forbidden')).strike({ kind: 'end' });
-  await eventually('three tries have failed', () => forbidden.struck === 3);
+  await eventually('three tries have failed', () => forbidden.struck >= 3);
 
   await scene.rules.says(rule, 'Watching', { status: 'False' });
   expect(await scene.readiness()).toBe(503);
   await Promise.all([things.delete(other), things.delete(thing)]);
   await scene.settle(other, SOON);
   expect(openedOf(OTHER) - before, 'watches of the other kind').toBeLessThanOrEqual(0);
-  // Each pause is twice as long as the one before; without them it would be hundreds.
-  expect(forbidden.struck, 'tries').toBeLessThan(12);
+  const seconds = (performance.now() - from) / 1_000;
+  // Each pause is twice as long as the one before, up to a limit; without them it would be hundreds.
+  expect(forbidden.struck, 'tries').toBeLessThan(12 + seconds / 10);
 
   forbidden.lift();
   await scene.settle(thing);
@@ -227,7 +232,7 @@ it('K11 a watch that fails for long is tried ever more rarely', async () => {
   const { proxy } = scene;
   const failing = proxy.when(watchOf('failing')).strike({ kind: 'answer', status: 500 });
   proxy.now(watchOf('failing')).strike({ kind: 'end' });
-  await eventually('five tries have failed', () => failing.struck === 5);
+  await eventually('five tries have failed', () => failing.struck >= 5);
   failing.lift();
 
   const at = proxy.asked

@@ -33,19 +33,19 @@ it.each([
   async (name, message) => {
     const made = await buckets.create(name, { rule: 'byhand', versions: 'none' });
     await buckets.delete(made.name);
-    const first = await queues.take('by-hand');
+    const first = await queues.take('by-hand', name);
     await queues.done(first);
     await queues.answer(first, { outcome: 'refused', reason: 'First', message });
     await buckets.says(made.name, 'First', { rule: 'byhand' });
 
     await buckets.retry(made.name, { rule: 'byhand' });
-    const second = await queues.take('by-hand');
+    const second = await queues.take('by-hand', name);
     await queues.done(second);
     await queues.answer(second, { outcome: 'refused', reason: 'Second', message: 'plain' });
 
     await buckets.says(made.name, 'Second', { rule: 'byhand' });
     await buckets.retry(made.name, { rule: 'byhand', word: 'once more' });
-    const third = await queues.take('by-hand');
+    const third = await queues.take('by-hand', name);
     await queues.done(third);
     await queues.answer(third, { outcome: 'gone', evidence: 'deleted' });
     await buckets.gone(made.name);

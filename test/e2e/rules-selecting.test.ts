@@ -151,10 +151,12 @@ describe('the labels of a namespace', () => {
 describe('an entry that no rule has a name for', () => {
   const rule = 'sel-nobody';
   let stray: Thing;
+  let strays = 0;
   const restored = (name: string, annotations: Readonly<Record<string, string>> = {}) =>
     things.bucket(name, { finalizers: [entryOf(rule)], annotations });
   beforeEach(async () => {
-    stray = await restored('stray');
+    strays += 1;
+    stray = await restored(`stray-${strays}`);
     await things.delete(stray);
     await things.says(stray, rule, 'NoRule');
   });

@@ -59,8 +59,12 @@ describe.concurrent('a policy that reads an annotation', () => {
     await goes(other);
     expect(hands.of(kept)).toEqual([]);
     await expect.poll(() => things.events(kept)).toMatchObject([{ reason: 'Retained' }]);
-    const removed = { rule: 'st-policy', reason: 'Retained' };
-    expect(sumOf(await bridge.metrics(), 'finalizer_bridge_entries_removed_total', removed)).toBe(1);
+    const removed = async () =>
+      sumOf(await bridge.metrics(), 'finalizer_bridge_entries_removed_total', {
+        rule: 'st-policy',
+        reason: 'Retained',
+      });
+    await expect.poll(removed).toBe(1);
   });
 
   it('holds what says neither Delete nor Retain, until it does', async ({ expect }) => {

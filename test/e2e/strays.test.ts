@@ -116,7 +116,8 @@ describe('after a restart, the live objects of rules that are gone', () => {
       ]);
       expect(told[0]?.note).toContain('kubectl finalizer-bridge release buckets.');
       await expect.poll(() => things.events(gadget)).toMatchObject([{ reason: 'NoRule' }]);
-      expect(await site.log()).toContain(`"rule":"${GADGETS}"`);
+      // The log is written a little behind.
+      await expect.poll(() => site.log()).toContain(`"rule":"${GADGETS}"`);
       for (const thing of all) {
         const { finalizers, annotations } = (await things.found(thing)).metadata;
         expect({ finalizers, annotations }).toEqual({ finalizers: [entryOf(RULE)], annotations: {} });
@@ -174,7 +175,7 @@ describe('a kind that the configuration lists', () => {
   it(
     'P10 and that is not there, or may not be watched, is said and stops nobody; it is watched when that changes',
     async () => {
-      expect(await watching('buckets')).toBe(1);
+      await expect.poll(() => watching('buckets')).toBe(1);
       await expect.poll(() => watching('latecomers')).toBe(0);
       await expect
         .poll(() => site.log(), { timeout: 60_000 })

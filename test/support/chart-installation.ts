@@ -109,7 +109,7 @@ export async function leads(bridge: ChartBridge): Promise<void> {
     'the bridge of the chart leads',
     async () => {
       if (bridge.hasExited()) throw new Error(`starting the bridge of the chart:\n${await bridge.logTail()}`);
-      const answer = await request(`${bridge.url}/readyz`).catch(() => undefined);
+      const answer = await request(`${bridge.url}/readyz`, { reset: true }).catch(() => undefined);
       const body = await answer?.body.text();
       return answer?.statusCode === 200 && body?.includes('"leader"');
     },

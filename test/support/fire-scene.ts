@@ -19,6 +19,7 @@ import { type Thing, type Things, thingsOf } from './site-things.ts';
 /** The words of the tests. */
 export interface FireScene {
   readonly site: TestSite;
+  readonly kinds: readonly string[];
   readonly rules: SiteRules;
   readonly things: Things;
   readonly hands: Hands;
@@ -68,7 +69,7 @@ export async function startFireScene(name: string, kinds: readonly string[]): Pr
     }),
   );
   return {
-    ...{ site, rules, things, hands, proxy: faults.proxy, faults, ruleOf },
+    ...{ site, kinds, rules, things, hands, proxy: faults.proxy, faults, ruleOf },
     bridge: () => bridge,
     startAgain: async () => {
       bridge = await start();
@@ -86,17 +87,18 @@ export async function startFireScene(name: string, kinds: readonly string[]): Pr
       settled += 1;
     },
     readiness: async () => {
-      const { statusCode, body } = await request(`${bridge.url}/readyz`);
+      const { statusCode, body } = await request(`${bridge.url}/readyz`, { reset: true });
       await body.dump();
       return statusCode;
     },
     tally: async () => {
-      const page = await bridge.metrics();
-      const removed = sumOf(page, 'finalizer_bridge_entries_removed_total', { reason: 'Gone' });
-      expect(
-        { bypassed: sumOf(page, 'finalizer_bridge_bypassed_total'), removed },
-        'what the bridge says it did',
-      ).toEqual({ bypassed: 0, removed: settled });
+      const said = async () => {
+        const page = await bridge.metrics();
+        const removed = sumOf(page, 'finalizer_bridge_entries_removed_total', { reason: 'Gone' });
+        return { bypassed: sumOf(page, 'finalizer_bridge_bypassed_total'), removed };
+      };
+      // An object is gone before the bridge has heard so.
+      await expect.poll(said, { message: 'what the bridge says it did' }).toEqual({ bypassed: 0, removed: settled });
     },
     stop: async () => {
       await rules.removeAll();

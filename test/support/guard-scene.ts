@@ -22,6 +22,7 @@ const PATCHES = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
+const reviewed = z.object({ status: z.object({ allowed: z.boolean() }) });
 const answered = z.looseObject({ message: z.optional(z.string()) });
 const objectSchema = z.looseObject({
   metadata: z.looseObject({
@@ -190,7 +191,29 @@ async function makeUser({ kube, site, kinds }: Ground, { name, onRules, where }:
   const words = onRules === undefined ? [] : [{ ...RULES, ...named, verbs: onRules.verbs }];
   await kube.apply(bound('ClusterRole', `${site}-${name}-kinds`, all));
   await kube.apply(bound(where === 'here' ? 'Role' : 'ClusterRole', `${site}-${name}-rules`, words));
+  const [group] = RULES.apiGroups;
+  const [resource] = RULES.resources;
+  const wanted = [
+    ...kinds.map((kind) => ({ group: kind.group, resource: kind.resource, verb: 'patch' })),
+    ...(onRules?.verbs ?? []).flatMap((verb) =>
+      (onRules?.names ?? ['any']).map((called) => ({ group, resource, verb, name: called })),
+    ),
+  ];
+  // The API server hears of new rights a little after it has taken them.
+  for (const right of wanted) {
+    const resourceAttributes = { ...right, namespace: site };
+    await eventually(`${name} may ${right.verb} ${right.resource}`, () => isAllowed(kube, token, resourceAttributes));
+  }
   return userWith(kube, userOf({ namespace: site, name }), { token });
+}
+
+async function isAllowed(kube: KubeClient, token: string, resourceAttributes: object): Promise<boolean> {
+  const review = {
+    ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' },
+    spec: { resourceAttributes },
+  };
+  const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+  return z.parse(reviewed, (await kube.request('POST', path, review, { token })).body).status.allowed;
 }
 
 /** A user by a token, or as whom the admin acts. */

@@ -18,7 +18,7 @@ const readiness = z.object({ ready: z.boolean(), role: z.string(), reasons: z.ar
 export async function readinessOf({
   url,
 }: BridgeProcess): Promise<z.output<typeof readiness> & { readonly status: number }> {
-  const { statusCode, body } = await request(`${url}/readyz`);
+  const { statusCode, body } = await request(`${url}/readyz`, { reset: true });
   return { ...z.parse(readiness, await body.json()), status: statusCode };
 }
 

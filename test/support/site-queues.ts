@@ -49,22 +49,33 @@ export function queuesOf(site: TestSite) {
   const send = async (QueueUrl: string, MessageBody: string, key: string) =>
     (await as(key).send(new SendMessageCommand({ QueueUrl, MessageBody }))).MessageId ?? '';
 
+  async function done({ request, receiptHandle: ReceiptHandle }: Taken): Promise<void> {
+    const { handler } = request.data;
+    const command = new DeleteMessageCommand({ QueueUrl: urlOf(handler), ReceiptHandle });
+    await as(site.handler(handler).accessKeyId).send(command);
+  }
+
+  async function receiveFor(handler: string, objects: readonly string[]): Promise<Taken | undefined> {
+    const one = await receive(handler);
+    if (one === undefined || objects.includes(one.request.data.object.name)) return one;
+    await done(one);
+    return undefined;
+  }
+
   return {
     /** Waits a second for a request; undefined when none came. */
     receive,
-    take: (handler: string) => eventually(`${handler} has a request`, () => receive(handler)),
+    /** Resolves with a request for one of the objects; what a test that failed has left of others is done with. */
+    take: (handler: string, ...objects: readonly [string, ...string[]]) =>
+      eventually(`${handler} has a request for ${objects.join(' or ')}`, () => receiveFor(handler, objects)),
     send,
+    /** What a function does last: the request is done with. */
+    done,
     /** What the handler's function would say, sent with that function's key unless another handler's is named. */
     answer: async ({ request }: Taken, outcome: Outcome, signedBy = request.data.handler) => {
       const handler = { name: request.data.handler, version: '1.0.0' };
       const result = makeResult({ request, outcome, handler, nonce: 'by-hand', now: Date.now(), durationMs: 1 });
       return await send(site.results.url, encodeResult(result), site.handler(signedBy).accessKeyId);
-    },
-    /** What a function does last: the request is done with. */
-    done: async ({ request, receiptHandle: ReceiptHandle }: Taken) => {
-      const { handler } = request.data;
-      const command = new DeleteMessageCommand({ QueueUrl: urlOf(handler), ReceiptHandle });
-      await as(site.handler(handler).accessKeyId).send(command);
     },
     /** Makes a message visible at once that a process took and died with; one that was deleted meanwhile stays so. */
     handBack: async (QueueUrl: string, ReceiptHandle: string) => {

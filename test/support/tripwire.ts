@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Agent, type Dispatcher, request } from 'undici';
+import { onTestFinished, TestRunner } from 'vitest';
 import { z } from 'zod/mini';
 
 /** A request on its way to the server, or (`answered`) its answer on the way back. */
@@ -55,7 +56,7 @@ export interface Tripwire {
   readonly url: string;
   /** All that passed, oldest first; `asked` that was cut or answered here included. */
   readonly passed: readonly Passing[];
-  /** Asks from now on; the returned function ends that. */
+  /** Asks from now on; the returned function ends that, and so does the end of the test that has set it. */
   watch(watcher: Watcher): () => void;
   /** Acts once, at the first passing of a point; resolves with it when `act` has. What `act` throws rejects and cuts. */
   once(point: Point, act: Watcher): Promise<Passing>;
@@ -84,8 +85,10 @@ export async function startTripwire({ upstream, ca }: TripwireOptions): Promise<
     return send === undefined ? 'pass' : { send };
   };
   const watch = (watcher: Watcher) => {
+    const unwatch = () => void watchers.delete(watcher);
     watchers.add(watcher);
-    return () => void watchers.delete(watcher);
+    if (TestRunner.getCurrentTest() !== undefined) onTestFinished(unwatch);
+    return unwatch;
   };
   const server = createServer((incoming, outgoing) => {
     conduct({ incoming, outgoing, upstream, dispatcher, judge }).catch(() => outgoing.destroy());
