@@ -13,6 +13,7 @@ import { CHART_FOLDER, type Helm, startHelm, type Values } from './chart.ts';
 import { type Container, type Node, runDeployment } from './chart-kubelet.ts';
 import { eventually } from './eventually.ts';
 import { bridgeBundle, cliBundle } from './made-once.ts';
+import { restarted } from './restarted.ts';
 import { startSite, type TestSite } from './site.ts';
 import { type SiteRules, siteRulesOf } from './site-rules.ts';
 
@@ -68,7 +69,8 @@ async function build(name: string, stack: AsyncDisposableStack): Promise<ChartIn
     bridgeUrl,
     startBridge: async () => {
       const url = bridgeUrl();
-      return { ...site.keep(await runDeployment(node, NAMESPACE, DEPLOYMENT)), url };
+      const start = async () => ({ ...(await runDeployment(node, NAMESPACE, DEPLOYMENT)), url });
+      return site.keep(await restarted(start, leads));
     },
     stop: () => stack.disposeAsync(),
   };

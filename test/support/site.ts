@@ -21,6 +21,7 @@ import { createSystemQueues, type SystemQueues, systemSenders } from '../../infr
 import { built } from './built.ts';
 import { sharedCloud, sharedKube } from './e2e.ts';
 import { bridgeBundle, functionBundles } from './made-once.ts';
+import { restarted } from './restarted.ts';
 import { type Faults, startFaults } from './site-faults.ts';
 import { bucketKind, type Rules, ruleFor } from './site-kind.ts';
 import { startTripwire, type Tripwire } from './tripwire.ts';
@@ -33,6 +34,8 @@ export interface SiteOptions {
   readonly handlers?: readonly string[];
   readonly tripwires?: boolean;
   readonly faults?: boolean;
+  /** A bridge that has lost its lease is not started again; with `faults` it never is. */
+  readonly endsForGood?: boolean;
   /** Makes another bridge than the one that is shipped, in the site's folder; resolves to its entry point. */
   readonly bridgeEntry?: (folder: string) => Promise<string>;
   /** Runs the function as it is shipped, bundled, instead of its sources; the bridge always is. */
@@ -135,6 +138,10 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
   const functions = bundled ? (await functionBundles(['s3-bucket'])).outDir : undefined;
   const entry = (await options.bridgeEntry?.(folder)) ?? join((await bridgeBundle()).outDir, 'main.mjs');
   const logFile = join(folder, 'bridge.log');
+  const kept = async (start: () => Promise<BridgeProcess>): Promise<BridgeProcess> => {
+    const isKubelet = layout.faults !== true && layout.endsForGood !== true;
+    return keep(isKubelet ? await restarted(start, (bridge) => bridge.ready()) : await start());
+  };
   const seen: Site = {
     ...(wires === undefined ? queues : behind(queues, wires.sqs.url)),
     ...{ folder, clusterUid },
@@ -157,13 +164,14 @@ async function build(options: SiteOptions, stack: AsyncDisposableStack): Promise
       const kinds = [{ group, resource: 'buckets' }];
       const written = Object.entries(rules).map(([rule, spec]) => ruleFor(group, rule, spec));
       const common = { kinds, account: name, logLevel: 'debug', logFile, nodeArgs, entry };
-      const bridge = keep(await startBridge(seen, { ...common, rules: written }));
+      const bridge = await kept(() => startBridge(seen, { ...common, rules: written }));
       if (until === 'ready') await bridge.ready();
       return bridge;
     },
     startBridgeOverApi: async ({ kinds = [], namespaceSelectors = false, listedKinds = [] } = {}) => {
       const rights = { kinds: [{ group, resource: 'buckets' }, ...kinds], namespaceSelectors, listedKinds };
-      return keep(await startBridge(seen, { ...rights, account: name, logLevel: 'debug', logFile, nodeArgs, entry }));
+      const common = { account: name, logLevel: 'debug', logFile, nodeArgs, entry };
+      return await kept(() => startBridge(seen, { ...rights, ...common }));
     },
     freeLease: async () => {
       const { status } = await kube.request('DELETE', LEASE_PATH);
