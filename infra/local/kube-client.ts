@@ -96,6 +96,9 @@ export function connectKube(facts: KubeFacts): KubeClient {
   };
 }
 
+/** A server of this machine that stands still is waited for: the ten seconds of undici are for one that is far away. */
+const CONNECT_MS = 60_000;
+
 function connection(facts: KubeFacts): Pick<KubeClient, 'request' | 'close'> {
   // The certificate is written by the server itself, so it is read at the first request, not now.
   let agent: Agent | undefined;
@@ -106,7 +109,7 @@ function connection(facts: KubeFacts): Pick<KubeClient, 'request' | 'close'> {
       body,
       { contentType = 'application/json', accept = 'application/json', token, as } = {},
     ) {
-      agent ??= new Agent({ connect: { ca: readCertificate(facts.caFile) } });
+      agent ??= new Agent({ connect: { ca: readCertificate(facts.caFile), timeout: CONNECT_MS } });
       const bearer = token === undefined ? facts.adminToken : token;
       const response = await send(`${facts.url}${path}`, {
         dispatcher: agent,

@@ -88,7 +88,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const reach: Reach = {
     ...{ options, script: new Script(), asked: [], ended: [] },
     ...{ streams: new Set(), histories: new Map(), revoked: new Set() },
-    dispatcher: new Agent({ connect: { ca: cert }, bodyTimeout: 0, headersTimeout: 0 }),
+    dispatcher: new Agent({ connect: { ca: cert, timeout: 60_000 }, bodyTimeout: 0, headersTimeout: 0 }),
     random: seededRandom(seed),
   };
   const sessions = new Set<ServerHttp2Session>();
