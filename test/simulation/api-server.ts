@@ -3,7 +3,6 @@
  * patches, and the history that watches read. Made by world.ts; bridges reach it through cluster-port.ts, people and
  * other controllers (the scenarios) directly. Every write is told to `onWrite`, where promises.ts looks on.
  */
-import { isDeepStrictEqual } from 'node:util';
 import {
   ApiError,
   type KindRef,
@@ -16,7 +15,7 @@ import {
 } from '../../bridge/ports.ts';
 import { isWithin } from '../support/stored-object.ts';
 import type { VirtualTime } from './clock.ts';
-import { applyPatch, copyOf, PatchFailed } from './json-patch.ts';
+import { applyPatch, isSame, PatchFailed } from './json-patch.ts';
 import { ListPages } from './list-pages.ts';
 import { bornFrom, hasOwnStatus, isOverLimit, OBJECT_RULES, type ObjectRules } from './object-rules.ts';
 
@@ -95,6 +94,11 @@ export class ApiServer {
     return this.#shelfOf(path).objects.get(nameIn(path));
   }
 
+  /** Whether an object of a kind is so. */
+  has(kind: KindRef, isSo: (object: KubeObject) => boolean): boolean {
+    return this.#shelfOf(kind).objects.values().some(isSo);
+  }
+
   /** All objects of a kind. */
   all(kind: KindRef): readonly KubeObject[] {
     return [...this.#shelfOf(kind).objects.values()];
@@ -125,9 +129,7 @@ export class ApiServer {
   /** A person's or a controller's update, made from the object as it is. Undefined: there is no such object. */
   update(path: ObjectPath, by: string, change: (object: KubeObject) => KubeObject): KubeObject | undefined {
     const before = this.get(path);
-    return (
-      before && this.#replace({ path, by }, before, this.#rules.keepingStatus(path, before, change(copyOf(before))))
-    );
+    return before && this.#replace({ path, by }, before, this.#rules.keepingStatus(path, before, change(before)));
   }
 
   /** DELETE: at once without finalizers, otherwise the object is marked and waits for them. */
@@ -185,7 +187,7 @@ export class ApiServer {
 
   #replace(origin: Origin, before: KubeObject, wanted: KubeObject): KubeObject {
     const after = this.#rules.tidied(wanted);
-    if (isDeepStrictEqual(before, after)) return before;
+    if (isSame(before, after)) return before;
     const status = this.#rules.refusalOf(before, after);
     if (status !== undefined) throw new ApiError(`updating ${before.metadata.name}`, status);
     const isOver = before.metadata.deletionTimestamp !== undefined && (after.metadata.finalizers ?? []).length === 0;
@@ -196,26 +198,28 @@ export class ApiServer {
 
   #store(origin: Origin, before: KubeObject | undefined, wanted: KubeObject): KubeObject {
     this.#version = this.#rules.versionAfter(this.#version);
-    const { metadata, ...fields } = this.#rules.counted(origin.path, before, wanted);
-    const after = { ...fields, metadata: { ...metadata, resourceVersion: String(this.#version) } };
-    this.#shelfOf(origin.path).objects.set(nameIn(origin.path), after);
+    const counted = this.#rules.counted(origin.path, before, wanted);
+    const after = { ...counted, metadata: { ...counted.metadata, resourceVersion: String(this.#version) } };
+    const shelf = this.#shelfOf(origin.path);
+    shelf.objects.set(nameIn(origin.path), after);
     const isAdded = before === undefined;
-    this.#shelfOf(origin.path).past.push({ type: 'present', resourceVersion: this.#version, object: after, isAdded });
-    this.#tell({ ...origin, before, after });
+    shelf.past.push({ type: 'present', resourceVersion: this.#version, object: after, isAdded });
+    this.#tell(shelf, { ...origin, before, after });
     return after;
   }
 
   #remove(origin: Origin, before: KubeObject): void {
     this.#version = this.#rules.versionAfter(this.#version);
     const object = this.#rules.lastWordOn(before, this.#version);
-    this.#shelfOf(origin.path).objects.delete(nameIn(origin.path));
-    this.#shelfOf(origin.path).past.push({ type: 'deleted', resourceVersion: this.#version, object, isAdded: false });
-    this.#tell({ ...origin, before, after: undefined });
+    const shelf = this.#shelfOf(origin.path);
+    shelf.objects.delete(nameIn(origin.path));
+    shelf.past.push({ type: 'deleted', resourceVersion: this.#version, object, isAdded: false });
+    this.#tell(shelf, { ...origin, before, after: undefined });
   }
 
-  #tell(write: Write): void {
+  #tell(shelf: Shelf, write: Write): void {
     for (const listener of this.#listeners) listener(write);
-    for (const listener of this.#shelfOf(write.path).listeners) listener(write);
+    for (const listener of shelf.listeners) listener(write);
   }
 
   #shelfOf(kind: KindRef): Shelf {

@@ -3,7 +3,6 @@
  * has of its own: `replace` of nothing adds. Called by api-server.ts for every PATCH. Works on plain JSON; the document that is
  * given is never changed.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { PatchOperation } from '../../bridge/ports.ts';
 
 /** A patch that cannot be applied; the server answers 422. */
@@ -12,13 +11,14 @@ export class PatchFailed extends Error {
 }
 
 /**
- * Applies a patch to a copy.
+ * Applies a patch. What it changes is copied, with all that it lies in; the rest is shared with the document that was given.
  * @throws PatchFailed at the first operation that fails; nothing of the patch counts then.
  */
 export function applyPatch<T>(document: T, operations: readonly PatchOperation[]): T {
-  const copy = copyOf(document);
-  for (const operation of operations) applyOne(copy, operation);
-  return copy;
+  const draft = { document };
+  const copies = new Set<object>([draft]);
+  for (const operation of operations) applyOne(draft, operation, copies);
+  return draft.document;
 }
 
 /** A deep copy of plain JSON; much faster than one that may be of anything. */
@@ -31,12 +31,31 @@ export function copyOf(value: unknown): unknown {
   return copy;
 }
 
-function applyOne(document: unknown, operation: PatchOperation): void {
+/** Whether two pieces of plain JSON say the same; at once where they are one. */
+export function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const keys = Object.keys(one);
+  if (keys.length !== Object.keys(other).length) return false;
+  return keys.every((key) => Object.hasOwn(other, key) && isSame(Reflect.get(one, key), Reflect.get(other, key)));
+}
+
+/** `copies`: what this patch has copied already, and may change. */
+function applyOne(draft: { readonly document: unknown }, operation: PatchOperation, copies: Set<object>): void {
   const tokens = operation.path.split('/').slice(1).map(unescapeToken);
   const last = tokens.pop();
-  const parent = tokens.reduce(child, document);
   if (last === undefined) throw new PatchFailed(`${operation.op} of the whole document`);
-  if (typeof parent !== 'object' || parent === null) throw missing(operation);
+  let parent: object = draft;
+  for (const token of ['document', ...tokens]) {
+    const inner = child(parent, token);
+    if (typeof inner !== 'object' || inner === null) throw missing(operation);
+    const isCopied = operation.op === 'test' || copies.has(inner);
+    const next = isCopied ? inner : Array.isArray(inner) ? [...inner] : { ...inner };
+    if (!isCopied) Reflect.set(parent, token, next);
+    if (!isCopied) copies.add(next);
+    parent = next;
+  }
   if (Array.isArray(parent)) inList(parent, last, operation);
   else inMap(parent, last, operation);
 }
@@ -46,7 +65,7 @@ function inMap(parent: object, last: string, operation: PatchOperation): void {
   switch (operation.op) {
     case 'test':
       // What is not there passes for null.
-      if (!isDeepStrictEqual(exists ? Reflect.get(parent, last) : null, operation.value)) throw failed(operation);
+      if (!isSame(exists ? Reflect.get(parent, last) : null, operation.value)) throw failed(operation);
       return;
     case 'replace':
     case 'add':
@@ -69,7 +88,7 @@ function inList(list: unknown[], token: string, operation: PatchOperation): void
   if (!/^(-|-?\d+)$/.test(token) || !(index >= 0 && index < length)) throw missing(operation);
   switch (operation.op) {
     case 'test':
-      if (!isDeepStrictEqual(list[index], operation.value)) throw failed(operation);
+      if (!isSame(list[index], operation.value)) throw failed(operation);
       return;
     case 'replace':
       list[index] = copyOf(operation.value);
@@ -91,7 +110,7 @@ function child(parent: unknown, token: string): unknown {
 }
 
 function unescapeToken(token: string): string {
-  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+  return token.includes('~') ? token.replaceAll('~1', '/').replaceAll('~0', '~') : token;
 }
 
 function missing({ op, path }: PatchOperation): PatchFailed {

@@ -2,15 +2,16 @@
  * What an API server does to every object that it stores, whoever writes it: what it refuses, leaves out, and counts. Called by
  * api-server.ts. Each of these was seen on a real one (test/e2e/agreement-api.test.ts).
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { KindRef, KubeObject } from '../../bridge/ports.ts';
 import { RULE_GROUP } from '../../bridge/rule-facts.ts';
 import { decodeObject } from '../../bridge/wire.ts';
 import type { NewObject } from './api-server.ts';
-import { copyOf } from './json-patch.ts';
+import { copyOf, isSame } from './json-patch.ts';
 
 /** Keys and values of all annotations together, in bytes. */
 const ANNOTATIONS_MAX_BYTES = 256 * 1024;
+/** Most that a unit of UTF-16 takes in UTF-8. */
+const BYTES_PER_UNIT_MAX = 3;
 /** Fields that no update may change, with the status of whoever tries. */
 const FIXED = { name: 400, resourceVersion: 409, uid: 422, creationTimestamp: 422, deletionTimestamp: 422 } as const;
 const LISTS = ['finalizers', 'labels', 'annotations'] as const;
@@ -74,9 +75,10 @@ export function refusalOf(before: KubeObject, after: KubeObject): number | undef
 
 /** Whether the annotations are larger than any object may have. */
 export function isOverLimit({ metadata: { annotations = {} } }: KubeObject): boolean {
-  let bytes = 0;
-  for (const [key, value] of Object.entries(annotations)) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
-  return bytes > ANNOTATIONS_MAX_BYTES;
+  const texts = Object.entries(annotations).flat();
+  const units = texts.reduce((sum, { length }) => sum + length, 0);
+  if (units * BYTES_PER_UNIT_MAX <= ANNOTATIONS_MAX_BYTES) return false;
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) > ANNOTATIONS_MAX_BYTES;
 }
 
 /** Where the status is a resource of its own, nothing else writes it. */
@@ -96,6 +98,7 @@ export function keepingStatus(kind: KindRef, before: KubeObject, after: KubeObje
 export function counted(kind: KindRef, before: KubeObject | undefined, after: KubeObject): KubeObject {
   const last = before === undefined ? 0 : Number(Reflect.get(before.metadata, 'generation'));
   const generation = last + (before === undefined || isAnother(kind, before, after) ? 1 : 0);
+  if (Reflect.get(after.metadata, 'generation') === generation) return after;
   return { ...after, metadata: Object.assign({}, after.metadata, { generation }) };
 }
 
@@ -112,8 +115,8 @@ export const OBJECT_RULES: ObjectRules = {
 
 function isAnother(kind: KindRef, before: KubeObject, after: KubeObject): boolean {
   if (before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp) return true;
-  if (!isDeepStrictEqual(before.spec, after.spec)) return true;
-  return !hasOwnStatus(kind) && !isDeepStrictEqual(before.status, after.status);
+  if (!isSame(before.spec, after.spec)) return true;
+  return !hasOwnStatus(kind) && !isSame(before.status, after.status);
 }
 
 function isEmpty(value: object | undefined): boolean {

@@ -2,10 +2,10 @@
  * P3 as code: what one patch of a bridge may change, and what it has to test.
  * Called by ledger-writes.ts for every write of a bridge to an object; what a patch has to test also by ../promises.ts.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject, PatchOperation } from '../../../bridge/ports.ts';
 import { ENTRY_PREFIX } from '../../../bridge/rule-facts.ts';
 import type { Write } from '../api-server.ts';
+import { isSame } from '../json-patch.ts';
 
 const RECORD = 'status.finalizer-bridge.dev/';
 
@@ -17,8 +17,8 @@ export function faultsOfPatch({ before, after, operations = [] }: Write): readon
   const left = after === undefined ? '' : foreign(after.metadata.finalizers);
   if (foreign(finalizers) !== left) faults.push(`changed foreign entries of ${name}`);
   if (after === undefined) return faults;
-  if (!isDeepStrictEqual(others(before), others(after))) faults.push(`changed annotations of ${name}`);
-  if (!isDeepStrictEqual(content(before), content(after))) faults.push(`changed the content of ${name}`);
+  if (!hasSameOthers(before, after)) faults.push(`changed annotations of ${name}`);
+  if (!isSame(content(before), content(after))) faults.push(`changed the content of ${name}`);
   return faults;
 }
 
@@ -41,6 +41,10 @@ export function faultsOfGuards(
 
 function foreign(list: readonly string[] = []): string {
   return list.filter((entry) => !entry.startsWith(ENTRY_PREFIX)).join(' ');
+}
+
+function hasSameOthers(before: KubeObject, after: KubeObject): boolean {
+  return before.metadata.annotations === after.metadata.annotations || isSame(others(before), others(after));
 }
 
 function others({ metadata: { annotations = {} } }: KubeObject): unknown {

@@ -142,7 +142,7 @@ export class Site implements Access {
     server.delete({ ...NAMESPACES, name }, 'person');
     const inside = (object: KubeObject) => object.metadata.namespace === name;
     for (const kind of Object.values(FLEET_KINDS)) this.#deleteAll(kind, inside);
-    const isEmpty = () => Object.values(FLEET_KINDS).every((kind) => !server.all(kind).some(inside));
+    const isEmpty = () => Object.values(FLEET_KINDS).every((kind) => !server.has(kind, inside));
     this.#once(isEmpty, () => {
       server.update({ ...NAMESPACES, name }, 'namespace controller', (object) => {
         return { ...object, metadata: { ...object.metadata, finalizers: [] } };
@@ -162,7 +162,7 @@ export class Site implements Access {
     this.#ending.add(key);
     this.#deleteAll(ref, () => true);
     this.#once(
-      () => this.#options.server.all(ref).length === 0,
+      () => !this.#options.server.has(ref, () => true),
       () => {
         this.#unserved.add(key);
         for (const end of [...(this.#watches.get(key) ?? [])]) end();
