@@ -127,9 +127,11 @@ const BY_REASON: Readonly<Record<string, Advising>> = {
   GracePeriod: waits("the object's grace period to end"),
   Requested: waits('the result of the request that was sent'),
   WaitingForCopies: waits('the last copy of a request that can still run; the outside resource is gone'),
-  RetainWaiting: waits('the last request that can still run; then the object goes and the outside resource stays'),
+  RetainWaiting: waits(
+    'any request that may have been sent to expire; then the object goes and the outside resource stays',
+  ),
   ReleaseWaiting: ({ releaseNow }) => ({
-    waitsFor: 'the last request that can still run; then the entry comes off',
+    waitsFor: 'any request that may have been sent to expire; then the entry comes off',
     next: [{ say: 'not to wait, though a teardown may still happen', command: releaseNow }],
   }),
   NotOwned: (commands) => ({
@@ -223,11 +225,14 @@ export function adviceOnLive(hasNoRule: boolean, commands: Commands): Advice {
   };
 }
 
-/** Advice where the bridge has written nothing. */
-export function adviceOnSilence(isOld: boolean, { describeRule }: Commands): Advice {
-  if (!isOld) return { waitsFor: 'the result; the bridge writes nothing for the first half minute', next: [] };
+/** Advice on an entry whose rule names a handler of which the bridge knows no queue. */
+export function adviceOnNoQueue(commands: Commands): Advice {
   return {
-    waitsFor: 'the bridge, which has written nothing on the object',
-    next: [{ say: 'look whether the bridge runs, and may patch this kind', command: describeRule }],
+    waitsFor: 'a queue of the handler; nothing is sent meanwhile',
+    next: [
+      { say: "deploy the handler's function, and give the bridge its queue (the chart's value `handlers`)" },
+      rule(commands, 'or name another handler in the rule; it goes on by itself'),
+      release(commands),
+    ],
   };
 }

@@ -13,12 +13,13 @@ import {
   adviceFor,
   adviceOnLive,
   adviceOnNoAnswer,
+  adviceOnNoQueue,
   adviceOnOtherKind,
-  adviceOnSilence,
   type Commands,
 } from './advice.ts';
 import { type HeldObject, heldInStatus, toldByStatus } from './held-objects.ts';
 import type { RuleSight } from './rule-sight.ts';
+import { adviceAtFirst, adviceOnSilence } from './silence.ts';
 import { beganOf } from './subject.ts';
 import { timeOf } from './times.ts';
 
@@ -41,6 +42,8 @@ export interface EntryFacts {
   readonly message?: string | undefined;
   readonly since?: string | undefined;
   readonly firstPublished?: string | undefined;
+  /** Whether a request was sent or may have been, as far as the object says; false is no proof that none was. */
+  readonly isAsked: boolean;
   /** When the bridge looks again without being told. */
   readonly nextLook?: string | undefined;
   readonly refused?: Pick<NonNullable<Record['refused']>, 'reason' | 'message' | 'due'> | undefined;
@@ -76,12 +79,15 @@ export function factsOfEntry(look: EntryLook): EntryFacts {
       : toldByStatus(heldInStatus(sight.object), metadata.uid, record);
   const evaluation = rule?.evaluate(object);
   const { waitsFor, next } =
-    told === undefined ? advice(look, record, began) : adviceFor({ phase: 'Held', reason: told.reason }, look.commands);
+    told === undefined
+      ? advice(look, { record, began, evaluation })
+      : adviceFor({ phase: 'Held', reason: told.reason }, look.commands);
   return {
     ...{ rule: name, entry: entryOf(name), ...ruleFacts(sight), handler: rule?.handler },
     state: began === undefined ? 'Live' : told === undefined ? (record?.phase ?? 'Silent') : 'Held',
     ...recordFacts(record),
     ...toldFacts(told),
+    isAsked: told !== undefined || isAsked(record),
     policy: evaluation?.policy.kind === 'found' ? evaluation.policy.policy : evaluation?.policy.detail,
     ...{ target: evaluation?.target, ownership: evaluation?.ownership },
     noRequestRunsAfter: began === undefined ? undefined : timeOf(othersRunsEnd(rule, { began, until: now })),
@@ -127,6 +133,10 @@ function recordFacts(record: Record | undefined): Partial<EntryFacts> {
   };
 }
 
+function isAsked({ firstPublished, targets = [], unknownTarget = false }: Partial<Record> = {}): boolean {
+  return firstPublished !== undefined || unknownTarget || targets.some(({ requested }) => requested);
+}
+
 /** Of an object that takes no record: what the API server says to that is too long for a status. */
 function toldFacts(told: HeldObject | undefined): Partial<EntryFacts> {
   if (told === undefined) return {};
@@ -134,22 +144,38 @@ function toldFacts(told: HeldObject | undefined): Partial<EntryFacts> {
   return { reason: told.reason, message, since: told.since, nextLook: undefined };
 }
 
-function advice(
-  { now, commands, object, name, sight }: EntryLook,
-  record: Record | undefined,
-  began: number | undefined,
-): Advice {
+interface Found {
+  readonly record: Record | undefined;
+  readonly began: number | undefined;
+  readonly evaluation: Evaluation | undefined;
+}
+
+function advice({ now, commands, object, name, sight }: EntryLook, { record, began, evaluation }: Found): Advice {
   const hasNoRule = sight.kind === 'missing' || sight.kind === 'elsewhere';
   if (began === undefined) return adviceOnLive(hasNoRule, commands);
-  if (record === undefined) return adviceOnSilence(now - began > SILENT_MS, commands);
+  if (record === undefined && now - began > SILENT_MS) return adviceOnSilence(commands);
+  if (record === undefined) return adviceAtFirst(expectedOf(sight, evaluation), commands);
   // A release said after the record was written is what counts next.
   if (record.reason !== 'ReleaseWaiting' && releaseWord(object.metadata, name) !== 'none')
     return adviceFor({ phase: 'Pending', reason: 'ReleaseWaiting' }, commands);
+  if (record.reason === 'RuleNotAccepted' && isWithoutQueue(sight)) return adviceOnNoQueue(commands);
   const sent = Date.parse(record.firstPublished ?? '');
   if (record.reason === 'Requested' && now - sent > UNANSWERED_MS) return adviceOnNoAnswer(commands);
   return record.reason === 'NoRule' && sight.kind === 'elsewhere'
     ? adviceOnOtherKind(sight.selects, commands)
     : adviceFor(record, commands);
+}
+
+/** What the bridge is going to do with a deletion of which it has not written yet. */
+function expectedOf(sight: RuleSight, evaluation: Evaluation | undefined): Parameters<typeof adviceAtFirst>[0] {
+  if (sight.kind !== 'found') return 'unknown';
+  if (sight.accepted?.status === 'False' || sight.rule === undefined) return 'RuleNotAccepted';
+  if (evaluation?.policy.kind === 'found' && evaluation.policy.policy === 'Retain') return 'Retain';
+  return sight.rule.paused ? 'Paused' : 'Request';
+}
+
+function isWithoutQueue(sight: RuleSight): boolean {
+  return sight.kind === 'found' && sight.accepted?.status === 'False' && sight.accepted.reason === 'NoQueue';
 }
 
 /** What people have said about this deletion, and whether it was heard. */

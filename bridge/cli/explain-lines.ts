@@ -99,10 +99,11 @@ function proofLine({ ownership }: EntryFacts): string | undefined {
     .join(' ');
 }
 
-function runsLine({ noRequestRunsAfter }: EntryFacts): string | undefined {
-  return noRequestRunsAfter === undefined
-    ? undefined
-    : `none that was sent by now can still run after ${noRequestRunsAfter}`;
+/** A record that names no request is no proof that none was sent: who wrote it may not have been the first to lead. */
+function runsLine({ noRequestRunsAfter, state, isAsked }: EntryFacts): string | undefined {
+  if (noRequestRunsAfter === undefined) return undefined;
+  const ends = `any that was sent by now ends by ${noRequestRunsAfter} at the latest`;
+  return isAsked || state === 'Silent' ? ends : `none is known to have been sent; ${ends}`;
 }
 
 function linesOfOther({ finalizer, owner, waitsFor, writtenBy }: OtherFinalizer): readonly string[] {
