@@ -9,11 +9,14 @@ import { HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node'
 import { Agent, type Dispatcher } from 'undici';
 import { parse } from 'yaml';
 import * as z from 'zod/mini';
-import type { Clock } from './ports.ts';
+import { type Clock, NoCredentials } from './ports.ts';
+import { type Patience, within } from './time-out.ts';
 
 const KEPT_MS = 60_000;
 /** Read so recently they are not read again: all calls that one token fails come at once. */
 const RENEW_EVERY_MS = 1_000;
+/** A program that is asked for them may hang, and nothing is asked of the API server meanwhile. */
+const READ_WITHIN_MS = 15_000;
 
 /** All that a call needs besides its path. `prefix` is the path part of the server's address. */
 export interface Credentials {
@@ -114,8 +117,15 @@ export function withHeaders(source: CredentialSource, headers: Credentials['head
   return { current: () => more(source.current()), renewed: (refused) => more(source.renewed(refused)) };
 }
 
-/** Credentials from a kubeconfig, which is loaded at once, and again whenever they were refused. */
-export function createCredentials(load: () => KubeConfig, clock: Clock): CredentialSource {
+/**
+ * Credentials from a kubeconfig, which is loaded at once, and again whenever they were refused. `timeout` in ms: how long a
+ * program may take that is asked for them; 0 for ever, as where a person logs in meanwhile.
+ */
+export function createCredentials(
+  load: () => KubeConfig,
+  clock: Clock,
+  timeout: number = READ_WITHIN_MS,
+): CredentialSource {
   const fallback = new Agent();
   let config = load();
   addressOf(config);
@@ -124,8 +134,7 @@ export function createCredentials(load: () => KubeConfig, clock: Clock): Credent
 
   async function read(reading: number): Promise<Credentials> {
     const { origin, pathname, href } = addressOf(config);
-    const context = new RequestContext(href, HttpMethod.GET);
-    await config.applySecurityAuthentication(context);
+    const context = await authenticated(config, href, { clock, ms: timeout });
     const dispatcher = context.getDispatcher() ?? fallback;
     return { origin, prefix: pathname.replace(/\/$/, ''), headers: context.getHeaders(), dispatcher, reading };
   }
@@ -151,6 +160,25 @@ export function createCredentials(load: () => KubeConfig, clock: Clock): Credent
       return await readAnew();
     },
   };
+}
+
+async function authenticated(config: KubeConfig, href: string, patience: Patience): Promise<RequestContext> {
+  const context = new RequestContext(href, HttpMethod.GET);
+  const work = () => config.applySecurityAuthentication(context);
+  try {
+    await (patience.ms === 0 ? work() : within(patience, work));
+    return context;
+  } catch (cause) {
+    const isSilent = cause instanceof Error && cause.message === '';
+    throw new NoCredentials(sourceOf(config), isSilent ? new Error('it failed, and said nothing') : cause);
+  }
+}
+
+/** Whom to look at when there are no credentials. */
+function sourceOf(config: KubeConfig): string {
+  const user = config.getCurrentUser();
+  const command: unknown = user?.exec?.command ?? user?.authProvider?.config?.exec?.command;
+  return typeof command === 'string' ? `the program ${command}` : 'the user of the kubeconfig';
 }
 
 function addressOf(config: KubeConfig): URL {

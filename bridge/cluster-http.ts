@@ -44,7 +44,7 @@ interface HttpOptions {
   readonly credentials: CredentialSource;
   readonly metrics: CallCounter;
   readonly clock: Clock;
-  /** How long an answer may take, and then its body, in ms. */
+  /** How long an answer may take, and then its body, in ms; 0 for ever. */
   readonly timeout?: number;
 }
 
@@ -53,7 +53,7 @@ export function createHttp(options: HttpOptions): Http {
   const { clock, timeout = CALL_TIMEOUT_MS } = options;
   // The library's own time-out is for the next bytes, and starts anew with every few of them.
   const onBegin = (cut: (reason: Error) => void) =>
-    clock.after(timeout, () => cut(new Error(`the body was not complete in ${timeout} ms`)));
+    timeout === 0 ? () => {} : clock.after(timeout, () => cut(new Error(`the body was not complete in ${timeout} ms`)));
   return {
     ask: async (call, signal) =>
       await send(options, { call, signal }, ({ dispatcher, ...used }) =>

@@ -138,6 +138,14 @@ export class ApiError extends Error {
   }
 }
 
+/** What a kubeconfig says to get credentials by did not give any: the API server was not asked. */
+export class NoCredentials extends Error {
+  constructor(of: string, cause: unknown) {
+    super(`no credentials of ${of}`, { cause });
+    this.name = 'NoCredentials';
+  }
+}
+
 /** The API server. Every method throws ApiError for what its result does not name. */
 export interface Cluster {
   get(path: ObjectPath): Promise<KubeObject | undefined>;

@@ -22,11 +22,12 @@ const uncounted = { apiCalls: { inc: () => {} } };
 /** Connects. Throws a Failure when the kubeconfig does not have what the flags name. */
 export function connect(flags: Flags, clock: Clock): World {
   const config = chosenConfig(flags);
+  const { requestTimeout: timeout, namespace } = flags;
   const credentials = withHeaders(
-    createCredentials(() => config, clock),
+    // A person may be logging in meanwhile, and says how long that may take.
+    createCredentials(() => config, clock, timeout ?? 0),
     impersonation(flags),
   );
-  const { requestTimeout: timeout, namespace } = flags;
   const http = createHttp({ credentials, metrics: uncounted, clock, ...(timeout === undefined ? {} : { timeout }) });
   return {
     cluster: createCluster({ http, clock, identity: FIELD_MANAGER, fieldManager: FIELD_MANAGER }),

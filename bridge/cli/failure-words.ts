@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { explain } from '../log.ts';
-import { ApiError } from '../ports.ts';
+import { ApiError, NoCredentials } from '../ports.ts';
 import { Failure } from './command.ts';
 
 const said = z.object({ message: z.string() });
@@ -31,10 +31,11 @@ export function serverWords({ body, message }: ApiError): string {
 }
 
 function apiWords(error: ApiError): string {
-  const [doing = ''] = error.message.split(': HTTP ');
+  const [doing = ''] = error.message.split(error.status === 0 ? ': no answer' : ': HTTP ');
   const words = serverWords(error);
   switch (error.status) {
     case 0:
+      if (error.cause instanceof NoCredentials) return `${doing}: ${explain(error.cause)}`;
       return `${error.message} <- ${explain(rootOf(error.cause))}; is the API server of this context there?`;
     case 401:
       return `${doing}: the API server does not accept the credentials of this context (401)`;

@@ -24,4 +24,10 @@ const exit = await runProgram(process.argv.slice(2), {
   ...{ commands, terminal, connect, clock: realClock },
 });
 
-process.exitCode = isLost ? EXIT.failed : exit;
+// A program that hangs, and was asked for credentials, keeps nobody: what was said is written first.
+await Promise.all([process.stdout, process.stderr].map(written));
+process.exit(isLost ? EXIT.failed : exit);
+
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => void stream.write('', () => resolve()));
+}

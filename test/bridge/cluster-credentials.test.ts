@@ -7,7 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
+import { explainFailure } from '../../bridge/cli/failure-words.ts';
 import { createCredentials, loadKubeConfig } from '../../bridge/cluster-credentials.ts';
+import { createHttp } from '../../bridge/cluster-http.ts';
+import { createMetrics } from '../../bridge/metrics.ts';
+import { eventually } from '../support/eventually.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 let folder: string;
@@ -63,7 +67,43 @@ describe("a user's tokenFile", () => {
   });
 
   it('that cannot be read is a failure, and not nobody', async () => {
-    await expect(tokenIn(await kubeconfig({ tokenFile: 'nowhere' }))).rejects.toThrow('ENOENT');
+    const cause = expect.objectContaining({ code: 'ENOENT' });
+    await expect(tokenIn(await kubeconfig({ tokenFile: 'nowhere' }))).rejects.toMatchObject({ cause });
+  });
+});
+
+describe('a program that is asked for credentials', () => {
+  const asking = async (script: string) => {
+    const command = join(folder, 'plug-in');
+    await writeFile(command, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command, interactiveMode: 'Never' };
+    const [file, clock] = [await kubeconfig({ exec }), new ManualClock()];
+    const http = createHttp({ credentials: source(file, clock), metrics: createMetrics(), clock });
+    const asked = http.ask({ method: 'GET', path: '/version', doing: 'asking' });
+    return { clock, said: asked.then(String, (error: unknown) => explainFailure(error).message) };
+  };
+  const source = (file: string, clock: ManualClock) => createCredentials(() => loadKubeConfig(file), clock);
+
+  it.each([
+    ['fails, and says why', 'echo log in first >&2; exit 1', 'log in first'],
+    ['fails, and says nothing', 'exit 3', 'it failed, and said nothing'],
+    ['prints rubbish', 'echo rubbish', 'is not valid JSON'],
+  ])('and %s is told as what it is, and not as an API server that is away', async (_, script, words) => {
+    const { said } = await asking(script);
+
+    expect(await said).toMatch(/^asking: no credentials of the program \S+plug-in <- /);
+    expect(await said).toContain(words);
+    expect(await said).not.toContain('API server');
+  });
+
+  it('and hangs is waited for no longer than an answer', async () => {
+    const { clock, said } = await asking('exec sleep 60');
+    await eventually('it is waited for', () => clock.due.length > 0);
+
+    await clock.advance(15_000);
+
+    expect(await said).toContain('no answer within 15000 ms');
+    expect(clock.due).toEqual([]);
   });
 });
 

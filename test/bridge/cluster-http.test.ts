@@ -109,6 +109,23 @@ describe('an answer', () => {
     expect(clock.due).toEqual([]);
   });
 
+  it('is waited for as long as it takes where the time-out is 0', async () => {
+    const clock = new ManualClock();
+    const credentials = createCredentials(() => api.config(tokenFile), clock);
+    const http = createHttp({ credentials, metrics: createMetrics(), clock, timeout: 0 });
+    let end = () => {};
+    respond = (_request, response) => {
+      response.writeHead(200);
+      response.write('{');
+      end = () => response.end('}');
+    };
+    const asking = http.ask(GET);
+    await eventually('the body has begun', () => api.asked.length === 1);
+    await clock.advance(24 * 3_600_000);
+    end();
+    expect(await asking).toMatchObject({ status: 200, text: '{}' });
+  });
+
   it('to a watch that is no 200 is thrown with what the API server asks for, though its body does not end', async () => {
     const { clock, http } = calls();
     respond = (_request, response) => void response.writeHead(429, { 'retry-after': '7' }).end('{}');
