@@ -10,9 +10,12 @@ import { factsWith, GONE, objectOf, prepare } from '../support/removal-scene.ts'
 
 const digestOf = ({ evaluation }: Facts) => (evaluation?.target.kind === 'found' ? evaluation.target.digest : '');
 
+const facts = factsWith('found');
+const answer = { uid: 'uid-logs', target: digestOf(facts), rule: 'r', expires: 0, evidence: 'deleted' } as const;
+
 describe('the end of a deletion', () => {
   it('that we brought about is counted with how long it took, and a happy one tells nobody (P8)', async () => {
-    const { clock, reach, pending, told, kept } = prepare();
+    const { clock, reach, pending, told, kept } = prepare({ pending: { facts, gones: [answer] } });
     await clock.advance(2_500);
     await remove({ reach, pending }, GONE);
     const label = `${RULE} of buckets`;
@@ -82,9 +85,6 @@ describe('the end of a deletion', () => {
 });
 
 describe('an entry that is off without us', () => {
-  const facts = factsWith('found');
-  const gone = { uid: 'uid-logs', target: digestOf(facts), rule: 'r', expires: 0, evidence: 'deleted' } as const;
-
   it.each([
     ['object', 'the object is gone'],
     ['entry', 'the entry is gone from the object'],
@@ -100,9 +100,10 @@ describe('an entry that is off without us', () => {
 
   it.each([
     ['was never read', {}],
+    ['could not be computed without a rule', { facts: { ...facts, rule: undefined, evaluation: undefined } }],
     ['has none', { facts: factsWith('missing') }],
-    ['has another than the one that is gone', { facts, gones: [{ ...gone, target: 'another' }] }],
-    ['is another object than the one of the result', { facts, gones: [{ ...gone, uid: 'uid-2' }] }],
+    ['has another than the one that is gone', { facts, gones: [{ ...answer, target: 'another' }] }],
+    ['is another object than the one of the result', { facts, gones: [{ ...answer, uid: 'uid-2' }] }],
   ])('is told as a leak too when its target %s', async (_what, changes) => {
     const { reach, pending, told } = prepare({ pending: changes });
     finish(reach, pending, 'object');
@@ -112,7 +113,7 @@ describe('an entry that is off without us', () => {
 
   it('after its target was said to be gone has leaked nothing: somebody else was faster', async () => {
     const { reach, pending, told, kept } = prepare({
-      pending: { facts, gones: [{ ...gone, target: 'another' }, gone] },
+      pending: { facts, gones: [{ ...answer, target: 'another' }, answer] },
     });
     finish(reach, pending, 'entry');
     expect(told).toEqual([]);

@@ -107,6 +107,12 @@ describe('noting them', () => {
     expect(value).toEqual(listed('team-a', 'team-b', 'team-c'));
   });
 
+  it('begins the list of a rule that has none, before any entry is put on (P5)', async () => {
+    expect((await noted(ruleWith(), { served: ONE })).named).toEqual(listed('team-a'));
+    const takenOn = ruleWith({ observedGeneration: 1 });
+    expect((await noted(takenOn, { served: ONE })).named).toEqual(listed(ANYWHERE, 'team-a'));
+  });
+
   it('drops what was found empty, and nothing else', async () => {
     const { named: value } = await noted(named('team-a', 'team-b', 'team-c'), { served: LEAVING, emptied: ['team-b'] });
     expect(value).toEqual(listed('team-a', 'team-c'));

@@ -117,6 +117,17 @@ describe('account and region', () => {
       word({ config: allowed, request, handler: thing(async () => gone('deleted'), { crossAccount: true }) }),
     ).toBe('run');
   });
+
+  it('lets it look where the target is, and not where the function is: there it would find nothing (P1)', () => {
+    const region = 'us-east-1';
+    const wide = configOf({ allow: { accounts: [ACCOUNT, other], regions: [REGION, region], names: ['*'] } });
+    const elsewhere = requestOf({ target: { ...target, account: other, region } });
+    const verdict = judge({
+      ...{ config: wide, request: elsewhere },
+      handler: thing(async () => gone('deleted'), { crossAccount: true }),
+    });
+    expect(verdict).toMatchObject({ verdict: 'run', account: other, region });
+  });
 });
 
 describe('names', () => {
@@ -146,6 +157,10 @@ describe('names', () => {
     ['team-a-*', 'team-a-', true],
     ['team-a-*', 'team-a', false],
     ['*-logs', 'team-a-logs', true],
+    ['*-logs', 'team-a-logs-of-team-b', false],
+    ['team-*-logs', 'team-a-logs-2', false],
+    ['team-a', 'team-a', true],
+    ['team-a', 'team-a-logs', false],
     ['a*b*c', 'a-b-b-c', true],
     ['a*b*c', 'acb', false],
     ['a*a', 'a', false],

@@ -22,6 +22,8 @@ const decideTests = ['decide-traps', 'decide-edges', 'decide-sampled', 'decide-p
 /** From the most dangerous on: what lets go, what is believed, what is asked for, who may. */
 export const MUTATED: readonly Mutated[] = [
   { file: 'bridge/decide.ts', tests: decideTests, atLeast: 88 },
+  { file: 'bridge/removal.ts', tests: ['removal', 'removal-end'].map(bridgeTest), atLeast: 94 },
+  { file: 'bridge/pending.ts', tests: ['test/bridge/pending.test.ts'], atLeast: 95 },
   { file: 'bridge/finalizer.ts', tests: ['test/bridge/finalizer.test.ts'], atLeast: 95 },
   {
     file: 'bridge/words.ts',
@@ -31,7 +33,9 @@ export const MUTATED: readonly Mutated[] = [
   { file: 'bridge/record.ts', tests: ['test/bridge/record.test.ts'], atLeast: 95 },
   { file: 'bridge/target.ts', tests: ['target', 'ownership'].map(bridgeTest), atLeast: 95 },
   { file: 'bridge/settling.ts', tests: ['test/bridge/settling.test.ts'], atLeast: 95 },
+  { file: 'bridge/withdrawal-count.ts', tests: ['test/bridge/withdrawal-count.test.ts'], atLeast: 95 },
   { file: 'bridge/served.ts', tests: ['test/bridge/served.test.ts'], atLeast: 95 },
+  { file: 'bridge/rule-namespaces.ts', tests: ['test/bridge/rule-namespaces.test.ts'], atLeast: 95 },
   { file: 'bridge/budget-blocks.ts', tests: ['test/bridge/budget-blocks.test.ts'], atLeast: 95 },
   {
     file: 'bridge/leader-state.ts',
