@@ -93,7 +93,10 @@ export function assemble(options: BridgeOptions): Parts {
     for (const { match, matchesNamespace } of rules.rules) if (matchesNamespace !== undefined) watches.relist(match);
   };
   const namespaces = new Namespaces({ cluster, clock, random, metrics, log, served }, relistSelected);
-  const isMatched = namespaces.isMatched.bind(namespaces);
+  const isMatched: typeof namespaces.isMatched = (rule, meta) => {
+    const matched = namespaces.isMatched(rule, meta);
+    return matched === true && !rules.isNoted(rule.name, meta.namespace) ? undefined : matched;
+  };
   const ruleOf = (name: string, kind: KindRef) => rules.namedFor(name, kind);
   const claims = new Claims({ cluster, clock, lease, metrics, ruleOf, isMatched, add: (key) => claiming.add(key) });
   const isBusy = () => work.depth >= BUSY_DEPTH;

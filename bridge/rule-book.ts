@@ -24,6 +24,8 @@ export class RuleBook {
   #byKind: ReadonlyMap<string, readonly Rule[]> | undefined;
   /** Rules of which no generation was ever accepted. */
   readonly #neverAccepted = new Map<string, Refused>();
+  /** By rule, the namespaces that its status names, where some are served only. */
+  readonly #noted = new Map<string, readonly string[]>();
   readonly #listeners: RuleListener[] = [];
 
   constructor(rules: readonly Rule[] = []) {
@@ -103,6 +105,23 @@ export class RuleBook {
     const wasKnown = this.#byName.delete(name) || this.#neverAccepted.delete(name);
     this.#neverAccepted.delete(name);
     if (wasKnown) this.#tell(name, before, undefined);
+  }
+
+  /** A rule's status names these namespaces, and its entry may be put on in them; undefined: in any. */
+  note(name: string, namespaces: readonly string[] | undefined): void {
+    const before = this.#noted.get(name);
+    if (namespaces === undefined) this.#noted.delete(name);
+    else this.#noted.set(name, namespaces);
+    const rule = this.#byName.get(name);
+    const isNews = before !== undefined && namespaces?.some((namespace) => !before.includes(namespace)) === true;
+    // What was passed over there is looked at again.
+    if (isNews && rule !== undefined) this.#tell(name, rule, rule);
+  }
+
+  /** Whether a rule's status says already that its entry may be on objects in a namespace (P5). */
+  isNoted(name: string, namespace: string | undefined): boolean {
+    const noted = this.#noted.get(name);
+    return noted === undefined || (namespace !== undefined && noted.includes(namespace));
   }
 
   onChange(listener: RuleListener): void {

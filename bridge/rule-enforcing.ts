@@ -14,10 +14,9 @@ import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { lastAcceptedOf, putInForce } from './rule-force.ts';
 import { isPermitted, type Judgement, mayHold } from './rule-judge.ts';
-import { leftBehind, noteNamespaces } from './rule-namespaces.ts';
+import { leftBehind, NOWHERE, noteNamespaces } from './rule-namespaces.ts';
 import { goingFrom, type Places, type PlacesOptions, seeToPlaces } from './rule-places.ts';
 import { STATUS_EVERY_MS, type StatusOptions, type Written, writeStatus } from './rule-status.ts';
-import type { Served } from './served.ts';
 import type { LabelWord, Serving } from './serving.ts';
 import { type Condition, labelRule, matchOf, rulePath, statusOf, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
 
@@ -28,8 +27,6 @@ const OPENING_MS = 1_000;
 /** A ready rule is judged again this often: a right may have been taken. */
 export const RECHECK_MS = 5 * 60_000;
 
-/** A rule that is not in force: its status says that, before anything else says that a bridge has begun with it. */
-const NOWHERE: Served = { namespaces: [], leaving: [] };
 /** That the rule holds itself, as a change that others may undo. */
 const HELD = 'held';
 const OFF: LabelWord = { isWanted: false, dueIn: undefined };
@@ -88,7 +85,7 @@ async function placesOf(
   const { book, served } = options;
   // The generation that was accepted last goes on putting entries on.
   const rule = judgement.rule ?? book.named(object.metadata.name) ?? lastAcceptedOf(object);
-  if (rule !== undefined && !judgement.isBeyond) return await seeToPlaces(options, object, { rule, judgement });
+  if (rule !== undefined) return await seeToPlaces(options, object, { rule, judgement });
   if (served.namespaces === undefined) return { object };
   return { object: await noteNamespaces(options.cluster, object, { served: NOWHERE, emptied: [] }) };
 }

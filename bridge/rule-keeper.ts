@@ -224,6 +224,7 @@ class Keeper implements RuleKeeper {
     this.#reader.forget(name);
     this.#options.births.forget(name);
     this.#options.book.delete(name);
+    this.#options.book.note(name, undefined);
   }
 
   async #noteFailure(name: string, error: unknown, failures: number): Promise<void> {

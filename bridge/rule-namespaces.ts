@@ -11,6 +11,9 @@ import { rulePath, statusOf, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
 /** In the list of a rule that was in force while the bridge served the whole cluster. */
 export const ANYWHERE = '*';
 
+/** For a rule that puts on no entry anywhere: its status says that, before anything else says that a bridge has begun with it. */
+export const NOWHERE: Served = { namespaces: [], leaving: [] };
+
 /** The namespaces that a status may be written with. */
 export interface Noting {
   readonly served: Served;

@@ -7,12 +7,14 @@ import type { KeptRights } from './kept-rights.ts';
 import type { Leavings, Left } from './leavings.ts';
 import type { Cluster, KubeObject } from './ports.ts';
 import type { Rule } from './rule.ts';
+import type { RuleBook } from './rule-book.ts';
 import type { Judgement } from './rule-judge.ts';
-import { knownNamespaces, noteNamespaces, stillLeaving } from './rule-namespaces.ts';
+import { ANYWHERE, knownNamespaces, NOWHERE, noteNamespaces, stillLeaving } from './rule-namespaces.ts';
 import type { Served } from './served.ts';
 
 /** What seeing to them needs. */
 export interface PlacesOptions {
+  readonly book: Pick<RuleBook, 'note'>;
   readonly cluster: Pick<Cluster, 'patch'>;
   readonly leavings: Leavings;
   readonly rights: KeptRights;
@@ -37,15 +39,33 @@ export async function seeToPlaces(
   object: KubeObject,
   { rule, judgement }: { readonly rule: Pick<Rule, 'name' | 'uid' | 'match'>; readonly judgement: Judgement },
 ): Promise<Places> {
-  const { cluster, leavings, rights, served } = options;
+  const { book, cluster, leavings, rights, served } = options;
+  if (judgement.isBeyond) return await leaveAll(options, object, rule.name);
   const going = goingFrom(options, judgement);
   const looked = [...stillLeaving(object, served), ...goingNamed(object, going)];
   const left = await leavings.look(rule, [...new Set(looked)], going);
   const { emptied } = left;
+  if (served.namespaces === undefined)
+    return { object: await noteNamespaces(cluster, object, { served, emptied }), left };
+  // What is forgotten now may be there again before the next look: nothing gets its entry there until it is named again (P5).
+  book.note(rule.name, without(knownNamespaces(object), emptied));
   await rights.leave(rule.name, emptied);
   const noted = await noteNamespaces(cluster, object, { served, emptied, going });
   await rights.keep(rule.name, knownNamespaces(noted));
+  book.note(rule.name, knownNamespaces(noted));
   return { object: noted, left };
+}
+
+/** Of a kind that is in no namespace there is nothing in any, whatever was noted while its scope was not known. */
+async function leaveAll({ cluster, rights }: PlacesOptions, object: KubeObject, rule: string): Promise<Places> {
+  const emptied = knownNamespaces(object).filter((namespace) => namespace !== ANYWHERE);
+  await rights.leave(rule, emptied);
+  const noted = await noteNamespaces(cluster, object, { served: NOWHERE, emptied });
+  return { object: noted, left: { emptied, carriers: new Map() } };
+}
+
+function without(namespaces: readonly string[], some: readonly string[]): readonly string[] {
+  return namespaces.filter((namespace) => !some.includes(namespace));
 }
 
 /** Those of the namespaces that are going which the rule's status names. */

@@ -7,7 +7,7 @@ import { explain } from './log.ts';
 import type { KubeObject, Lease } from './ports.ts';
 import type { RuleBook } from './rule-book.ts';
 import { keepLast } from './rule-force.ts';
-import { noteNamespaces } from './rule-namespaces.ts';
+import { knownNamespaces, noteNamespaces } from './rule-namespaces.ts';
 import { type StatusOptions, updateStatus } from './rule-status.ts';
 import { type Condition, generationOf, statusOf } from './teardown-rules.ts';
 
@@ -24,7 +24,10 @@ export async function sayUnjudged(options: UnjudgedOptions, object: KubeObject, 
   const cause = explain(error);
   const inForce = book.named(name);
   if (inForce === undefined || inForce.uid !== uid) {
-    if (lease.holds()) await noteNamespaces(options.cluster, object, { served: options.served, emptied: [] });
+    if (lease.holds()) {
+      const noted = await noteNamespaces(options.cluster, object, { served: options.served, emptied: [] });
+      book.note(name, options.served.namespaces && knownNamespaces(noted));
+    }
     keepLast(book, object, { why: `not judged yet: ${cause}`, isServed: true });
   }
   if (!lease.holds() || isAccepted(object)) return;

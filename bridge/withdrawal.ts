@@ -58,7 +58,10 @@ export async function withdraw(
   }
   const going = goingNamed(object, goingFrom(options, judgement));
   // A namespace that is being deleted waits for no other.
-  const seen = going.length === 0 ? object : (await seeToPlaces(options, object, { rule, judgement })).object;
+  const seen =
+    going.length === 0 && !judgement.isBeyond
+      ? object
+      : (await seeToPlaces(options, object, { rule, judgement })).object;
   return await sweep(options, rule, { withdrawal, object: seen });
 }
 

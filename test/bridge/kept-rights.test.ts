@@ -146,9 +146,13 @@ describe('the rights in a namespace', () => {
     await scene.clock.advance(60_000);
     scene.cluster.create({ name: 'team-b', uid: 'again', kind: NAMESPACES, namespace: undefined });
     scene.cluster.create({ name: RIGHTS_BINDING.name, namespace: 'team-b', uid: 'anew', kind: RIGHTS_BINDING });
+    // What the open watch shows gets no entry before the rule's status names the namespace again (P5).
+    await scene.create('anew', { namespace: 'team-b' });
+    expect([scene.status().namespaces, scene.finalizers('anew')]).toEqual([['team-a'], []]);
     await scene.clock.advance(120_000);
     expect(kept(scene)).toEqual(KEPT);
     expect(scene.status().namespaces).toEqual(['team-a', 'team-b']);
+    expect(scene.finalizers('anew')).toEqual([ENTRY]);
     expect(scene.said('Ready')).toBe('True Ready');
   });
 });

@@ -4,8 +4,10 @@
  * one that is served no more in leaving-namespaces.test.ts, the same on a real API server in e2e/chart-namespaces.
  */
 import { describe, expect, it } from 'vitest';
+import { kindKey } from '../../bridge/kind-key.ts';
 import { NAMESPACES } from '../../bridge/namespaces.ts';
 import type { KindRef } from '../../bridge/ports.ts';
+import { RECHECK_MS } from '../../bridge/rule-enforcing.ts';
 import { type Served, watchedKey } from '../../bridge/served.ts';
 import { BUCKETS, ENTRY, RULE } from '../support/bridge-builders.ts';
 import { VOLUMES } from '../support/fake-kinds.ts';
@@ -146,6 +148,20 @@ describe('a rule for a kind that is in no namespace', () => {
     await scene.deleteRule();
     await scene.clock.advance(150_000);
     expect(scene.rule()).toBeUndefined();
+  });
+
+  it('names no namespace for good that it was noted with while nobody served the kind (P9)', async () => {
+    const scene = await scoped(TWO);
+    const key = kindKey(VOLUMES);
+    scene.kinds.served.delete(key);
+    await scene.clock.advance(RECHECK_MS);
+    expect([scene.said('Accepted'), scene.status().namespaces]).toEqual([
+      'False UnknownResource',
+      ['team-a', 'team-b'],
+    ]);
+    scene.kinds.served.set(key, { kind: 'Volume', namespaced: false });
+    await scene.clock.advance(30_000);
+    expect([scene.said('Permitted'), scene.status().namespaces]).toEqual(['False ClusterScoped', []]);
   });
 
   it('works where the whole cluster is served', async () => {

@@ -38,16 +38,16 @@ export interface ClusterPortInput {
 
 /** What an API server serves and allows. Both are asked at the moment at which a call takes effect. */
 export interface Access {
-  isServed(kind: KindRef): boolean;
+  isServed(place: Watched): boolean;
   /** The status with which a call is refused; undefined when it is allowed. */
-  refusal(verb: 'get' | 'patch' | 'list' | 'watch', kind: KindRef): number | undefined;
-  /** Whether a namespace is being deleted: nothing can be created in it, no Event either. */
-  isEnding(namespace: string): boolean;
+  refusal(verb: 'get' | 'patch' | 'list' | 'watch', place: Watched): number | undefined;
+  /** Whether no Event can be created in a namespace: it is being deleted, or the process has no rights there. */
+  isClosed(namespace: string): boolean;
   /** Called when the server ends every watch of a kind; returns what forgets it. */
   onEnd(kind: KindRef, end: () => void): () => void;
 }
 
-const OPEN: Access = { isServed: () => true, refusal: () => undefined, isEnding: () => false, onEnd: () => () => {} };
+const OPEN: Access = { isServed: () => true, refusal: () => undefined, isClosed: () => false, onEnd: () => () => {} };
 
 /** Makes the cluster port of one incarnation. */
 export function createClusterPort(input: ClusterPortInput): Cluster {
@@ -56,9 +56,9 @@ export function createClusterPort(input: ClusterPortInput): Cluster {
     process
       .call({ point: doing, effect, lost: (told) => failureOf(doing, told) })
       .catch((error: unknown) => Promise.reject(ownOf(input, error)));
-  const check = (verb: 'get' | 'patch' | 'list', kind: KindRef) => {
-    const status = access.refusal(verb, kind);
-    if (status !== undefined) throw failureOf(`${verb} ${kind.resource}`, { status });
+  const check = (verb: 'get' | 'patch' | 'list', place: Watched) => {
+    const status = access.refusal(verb, place);
+    if (status !== undefined) throw failureOf(`${verb} ${place.resource}`, { status });
   };
   return {
     get: (path) =>
@@ -85,7 +85,7 @@ export function createClusterPort(input: ClusterPortInput): Cluster {
     watch: (kind, resourceVersion, signal) => watchAsOwn(input, { kind, resourceVersion, signal }),
     recordEvent: (event) =>
       call(`event ${event.reason}`, () => {
-        if (access.isEnding(event.object.namespace ?? 'default')) throw new ApiError(`event ${event.reason}`, 403);
+        if (access.isClosed(event.object.namespace ?? 'default')) throw new ApiError(`event ${event.reason}`, 403);
         onEvent(event);
       }),
   };

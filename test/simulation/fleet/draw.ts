@@ -6,6 +6,7 @@ import { seededRandom } from '../clock.ts';
 import { ALL_KINDS } from '../sweep.ts';
 import { Dice } from './dice.ts';
 import { drawObject } from './draw-objects.ts';
+import { drawServed } from './draw-served.ts';
 import { type Act, type FleetPlan, HAPPENINGS, type Happening, type RulePlan, type Weather } from './plan.ts';
 
 const SECOND = 1000;
@@ -34,7 +35,9 @@ export function drawPlan(seed: number, deletions: number): FleetPlan {
   const objects = Array.from({ length: deletions }, (_, index) =>
     drawObject({ seed, index, rules, activeMs, hasWords, isFair }),
   );
-  return { seed, weather, rules, objects, acts };
+  const { acts: servedActs, ...served } = drawServed({ seed, activeMs, isFair });
+  const inOrder = [...acts, ...servedActs].sort((one, other) => one.at - other.at);
+  return { seed, weather, rules, ...served, objects, acts: inOrder };
 }
 
 function fairWeather(dice: Dice, activeMs: number): Weather {

@@ -3,27 +3,21 @@
  * there is an election, a candidacy. Made by fleet-world.ts. What died is started again some time later.
  */
 import type { Bridge } from '../../../bridge/bridge.ts';
-import { startBridge } from '../../../bridge/bridge.ts';
-import { createCensus } from '../../../bridge/census.ts';
-import { writingAsLeader } from '../../../bridge/leading.ts';
-import { createMetrics } from '../../../bridge/metrics.ts';
-import type { Cluster, EventInput, Lease } from '../../../bridge/ports.ts';
-import { RuleBook } from '../../../bridge/rule-book.ts';
-import { type RuleKeeper, startRuleKeeper } from '../../../bridge/rule-keeper.ts';
-import { EVERYWHERE } from '../../../bridge/served.ts';
+import type { EventInput, Lease } from '../../../bridge/ports.ts';
+import type { startRuleKeeper } from '../../../bridge/rule-keeper.ts';
+import { EVERYWHERE, type Served } from '../../../bridge/served.ts';
 import { FakeLeases } from '../../support/fake-leases.ts';
 import type { ApiServer } from '../api-server.ts';
-import { createClusterPort } from '../cluster-port.ts';
 import { standForLeader } from '../election.ts';
-import { BRIDGE_ROLE, CLUSTER_UID, FUNCTION_ROLE, RESULTS_URL } from '../function-host.ts';
+import { BRIDGE_ROLE } from '../function-host.ts';
 import { SimulatedProcess, type Surroundings } from '../process.ts';
-import { createBridgeQueue, type Queues } from '../queue-port.ts';
+import type { Queues } from '../queue-port.ts';
 import type { WatchFaults } from '../watch-faults.ts';
 import type { Product } from '../world-options.ts';
 import { CrashBackoff } from './crash-backoff.ts';
+import { lead } from './lead.ts';
 import type { Weather } from './plan.ts';
 import type { Site } from './site.ts';
-import { createSiteKinds } from './site-kinds.ts';
 
 /** What bridges are made of. */
 export interface BridgesOptions {
@@ -45,16 +39,18 @@ export interface FleetProduct extends Product {
   readonly startRuleKeeper: typeof startRuleKeeper;
 }
 
-interface Incarnation {
+/** One bridge from its start to its end. */
+export interface Incarnation {
   readonly process: SimulatedProcess;
   readonly slot: number;
   readonly handlers: Readonly<Record<string, string>>;
+  readonly served: Served;
   bridge: Bridge | undefined;
   lease: Lease;
 }
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const metrics = createMetrics();
+/** In an election the second is started again when the first one is there again. */
+const ROLLS_AFTER_MS = 30_000;
 
 /** All bridges of a world. */
 export class FleetBridges {
@@ -112,6 +108,16 @@ export class FleetBridges {
     for (const { process, handlers } of [...this.#living]) if (Object.keys(handlers).length < all) this.crash(process);
   }
 
+  /** Starts all of them again with the configuration as it is now; where there is an election, one after the other. */
+  upgrade(): void {
+    const { surroundings, weather } = this.#options;
+    for (const { process, slot } of [...this.#living]) {
+      const end = () => this.#endInOrder(process);
+      if (weather.leaders === 'election' && slot > 0) surroundings.time.after(ROLLS_AFTER_MS, end);
+      else end();
+    }
+  }
+
   /** Takes the lease away, as somebody with the rights may. */
   rob(): void {
     if (this.#options.weather.leaders === 'election') this.leases.put({ holder: 'somebody' });
@@ -159,10 +165,24 @@ export class FleetBridges {
 
   #restart({ slot }: Incarnation, without?: string): void {
     if (this.#isOver) return;
-    const { surroundings, weather, isCalm } = this.#options;
+    const { surroundings, weather } = this.#options;
     const { time } = surroundings;
+    this.#startLater(slot, this.#backoffs[slot]?.ended(time.now()) ?? weather.restartMs, without);
+  }
+
+  /** As a Deployment does: the one that comes in its place is a new one, which no crash before it makes wait. */
+  #endInOrder(process: SimulatedProcess): void {
+    const incarnation = this.#of(process);
+    if (incarnation === undefined || this.#isOver) return;
+    process.kill();
+    this.#living.delete(incarnation);
+    this.#startLater(incarnation.slot, this.#options.weather.restartMs);
+  }
+
+  #startLater(slot: number, ms: number, without?: string): void {
+    const { surroundings, isCalm } = this.#options;
     this.#restarts += 1;
-    time.after(this.#backoffs[slot]?.ended(time.now()) ?? weather.restartMs, () => {
+    surroundings.time.after(ms, () => {
       this.#restarts -= 1;
       // Who was to be told of all handlers when the faults ended may not have been there.
       if (!this.#isOver && !(this.#isOneLeft && slot > 0)) this.#start(slot, isCalm() ? undefined : without);
@@ -170,7 +190,7 @@ export class FleetBridges {
   }
 
   #start(slot: number, without?: string): void {
-    const { surroundings, weather, handlers } = this.#options;
+    const { surroundings, weather, handlers, site } = this.#options;
     this.#count += 1;
     this.#backoffs[slot]?.started(surroundings.time.now());
     const name = `bridge-${this.#count}`;
@@ -184,54 +204,17 @@ export class FleetBridges {
     const known = Object.fromEntries(Object.entries(handlers).filter(([handler]) => handler !== without));
     const incarnation: Incarnation = {
       ...{ process, slot, handlers: known, bridge: undefined, lease: { holds: () => true } },
+      served: site.chart?.served ?? EVERYWHERE,
     };
     this.#living.add(incarnation);
     if (weather.leaders !== 'election') {
-      this.#lead(incarnation);
+      lead(this.#options, incarnation);
       return;
     }
     incarnation.lease = standForLeader({
       ...{ leases: this.leases, process, random: surroundings.random, options: { seed: 0 } },
-      elected: () => this.#lead(incarnation),
+      elected: () => lead(this.#options, incarnation),
       lost: () => this.crash(process),
     });
-  }
-
-  /** As main.ts does when a bridge is elected. */
-  #lead(incarnation: Incarnation): void {
-    const { process, handlers } = incarnation;
-    const { queues, product, surroundings, isRefused, weather, site } = this.#options;
-    const { random } = surroundings;
-    const clock = process.clock();
-    const lease = { holds: () => incarnation.lease.holds() };
-    const cluster = writingAsLeader(this.#cluster(process), lease);
-    const book = new RuleBook();
-    let keeper: RuleKeeper | undefined;
-    const common = { clock, random, cluster, lease, metrics, log: silent };
-    const bridge = (product.startBridge ?? startBridge)({
-      ...{ ...common, rules: book, queue: createBridgeQueue(queues, process, isRefused) },
-      areRulesKnown: () => keeper?.isReady() === true,
-      isPermitted: (name) => keeper?.isPermitted(name) !== false,
-      clusterId: { uid: CLUSTER_UID },
-      handlers: Object.fromEntries(
-        Object.entries(handlers).map(([name, queueUrl]) => [name, { queueUrl, sender: FUNCTION_ROLE }]),
-      ),
-      resultQueueUrl: RESULTS_URL,
-    });
-    incarnation.bridge = bridge;
-    keeper = (product.startRuleKeeper ?? startRuleKeeper)({
-      ...{ ...common, book, kinds: createSiteKinds(site, process, weather.admission), census: createCensus(cluster) },
-      hasHandler: (name) => Object.hasOwn(handlers, name),
-      ...{ served: EVERYWHERE, blindIn: bridge.blindIn },
-      ...{ isWatching: bridge.isWatching, pendings: bridge.pendings, release: bridge.release },
-      ...{ births: bridge.births, serving: bridge.serving },
-    });
-  }
-
-  #cluster(process: SimulatedProcess): Cluster {
-    const { server, site, surroundings, weather, watchFaults, isCalm, onEvent } = this.#options;
-    const { random } = surroundings;
-    const watchLag = () => (isCalm() ? 0 : random() * weather.watchLagMs);
-    return createClusterPort({ server, process, random, watchLag, watchFaults, access: site, onEvent });
   }
 }

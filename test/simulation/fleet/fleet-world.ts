@@ -15,6 +15,7 @@ import { FleetBridges, type FleetProduct } from './fleet-bridges.ts';
 import { FleetFunctions } from './fleet-functions.ts';
 import { Ledger } from './ledger.ts';
 import { watchMessages } from './ledger-messages.ts';
+import { watchPlaces } from './ledger-places.ts';
 import { watchWrites } from './ledger-writes.ts';
 import type { FleetPlan } from './plan.ts';
 import { Site } from './site.ts';
@@ -66,13 +67,16 @@ export class FleetWorld implements Surroundings {
       ),
     );
     this.requests = [...queues.values()].filter((queue) => queue !== this.results);
-    this.site = new Site({ time, server, admission: weather.admission, admissionLagMs: weather.admissionLagMs });
+    const { admission, admissionLagMs } = weather;
+    this.site = new Site({ time, server, admission, admissionLagMs, served: plan.served });
     this.ledger = new Ledger({
       ...{ time, server, cloud, plan, results: this.results, requests: this.requests },
+      chart: this.site.chart,
       batchOf: (name) => this.functions.map((one) => one.batchOf(name)).find((batch) => batch !== undefined),
     });
     watchWrites(this.ledger);
     watchMessages(this.ledger);
+    if (this.site.chart !== undefined) watchPlaces(this.ledger, this.site.chart);
     const isRefused = () =>
       !this.#isCalm && this.#chance() < weather.refusedShare && this.faults.count('queue refused');
     const common = { surroundings: this, queues, product, isRefused };
@@ -117,6 +121,7 @@ export class FleetWorld implements Surroundings {
     this.#isCalm = true;
     this.#stalls = 0;
     this.site.calm();
+    if (this.site.chart?.mend() === true) this.bridges.upgrade();
     this.bridges.tellHandlers();
     for (const queue of [...this.requests, this.results]) {
       queue.calm();

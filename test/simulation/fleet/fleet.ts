@@ -7,6 +7,7 @@ import { rulePath } from '../../../bridge/teardown-rules.ts';
 import type { FleetProduct } from './fleet-bridges.ts';
 import { FleetWorld } from './fleet-world.ts';
 import { checkBooks, checkClaims, checkCosts, checkSettled } from './ledger-end.ts';
+import { checkLeft, checkNamed } from './ledger-places.ts';
 import { createObject, scheduleObject } from './object-acts.ts';
 import { FLEET_KINDS, type FleetPlan } from './plan.ts';
 import { Trace } from './trace.ts';
@@ -82,6 +83,7 @@ async function endWell(world: FleetWorld, acts: WorldActs): Promise<void> {
   await world.run(QUIET_MS);
   checkBooks(ledger, world.bridges.acting);
   checkClaims(ledger);
+  if (world.site.chart !== undefined) checkNamed(ledger, world.site.chart);
   if (world.plan.weather.isFair) checkCosts(ledger);
   if (ledger.broken.length > 0) return;
   releaseHeld(world);
@@ -138,6 +140,7 @@ async function withdrawAll(world: FleetWorld): Promise<void> {
   }
   // Whoever is still to come finds out whether the rules went too soon.
   await world.run(MINUTE);
+  if (site.chart !== undefined) checkLeft(ledger, site.chart);
   for (const [rule, carriers] of ledger.carriers) {
     if (carriers > 0) ledger.note('P9', '', `${carriers} objects still carry the entry of ${rule}`);
   }

@@ -108,7 +108,7 @@ export function checkClaims(ledger: Ledger): void {
   for (const kind of Object.values(FLEET_KINDS)) {
     for (const object of ledger.world.server.all(kind)) {
       const { uid, name, namespace, labels = {}, deletionTimestamp } = object.metadata;
-      if (deletionTimestamp !== undefined) continue;
+      if (deletionTimestamp !== undefined || ledger.world.chart?.serves(namespace) === false) continue;
       for (const [rule, { object: written }] of ledger.rules) {
         const isWanted =
           written.metadata.deletionTimestamp === undefined && selects(written, { kind, labels, namespace });

@@ -152,7 +152,8 @@ function onLive(
     const isLeaving = object === undefined || object.metadata.deletionTimestamp !== undefined;
     const isReleased = annotations[RELEASE + rule]?.startsWith(uid) === true;
     const isSelected = object !== undefined && selects(object, { kind: path, labels, namespace });
-    if (!isLeaving && !isReleased && isSelected)
+    const isLeft = ledger.world.chart?.wasLeft(namespace) === true;
+    if (!isLeaving && !isReleased && !isLeft && isSelected)
       ledger.note('P1', uid, `${by} took ${rule} off ${name}, which is live`);
   }
   for (const rule of has.filter((one) => !had.includes(one))) {

@@ -11,6 +11,7 @@ import type { ApiServer } from '../api-server.ts';
 import type { VirtualTime } from '../clock.ts';
 import type { Cloud } from '../cloud.ts';
 import type { ReceivedMessage, SimulatedQueue } from '../queue.ts';
+import type { Chart } from './chart.ts';
 import type { FleetPlan, RulePlan } from './plan.ts';
 
 /** How an entry came off a deleting object. `lapsed`: what it stood for was never there to be taken down. */
@@ -52,6 +53,8 @@ export interface Witnessed {
   readonly plan: FleetPlan;
   readonly results: SimulatedQueue;
   readonly requests: readonly SimulatedQueue[];
+  /** Where some namespaces are served. */
+  readonly chart: Chart | undefined;
   /** What a function process works on; undefined for everybody else. */
   batchOf(process: string): readonly ReceivedMessage[] | undefined;
 }

@@ -96,7 +96,17 @@ export const HAPPENINGS = [
   'redrive',
   'muteApi',
 ] as const;
-export type Happening = (typeof HAPPENINGS)[number];
+
+/** What happens only where some namespaces are served: to the list of them, and to the rights in one of them. */
+export const SERVED_HAPPENINGS = [
+  'serveNamespace',
+  'leaveNamespace',
+  'dropNamespace',
+  'unbind',
+  'forbidNamespace',
+] as const;
+export type ServedHappening = (typeof SERVED_HAPPENINGS)[number];
+export type Happening = (typeof HAPPENINGS)[number] | ServedHappening;
 
 /** One of them; `chance` in [0, 1) chooses which rule, kind or message. */
 export interface Act {
@@ -136,6 +146,8 @@ export interface FleetPlan {
   readonly seed: number;
   readonly weather: Weather;
   readonly rules: readonly RulePlan[];
+  /** The namespaces that the bridges serve first; the whole cluster unless told. */
+  readonly served?: readonly FleetNamespace[];
   readonly objects: readonly ObjectPlan[];
   readonly acts: readonly Act[];
 }

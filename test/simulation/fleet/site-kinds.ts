@@ -26,6 +26,6 @@ export function createSiteKinds(site: Site, process: SimulatedProcess, hasPolici
     find: (kind) => call(`find ${kind.resource}`, () => ({ ...kind, version: kind.version ?? 'v1' })),
     schemaOf: async () => ({ known: true, schema: OPEN }),
     isServed: (kind) => call(`discover ${kind.resource}`, () => factsOf({ ...kind, version: 'v1' }) !== undefined),
-    lacking: (kind, verbs) => call(`review ${kind.resource}`, () => (site.isPermitted(kind) ? [] : verbs)),
+    lacking: (watched, verbs) => call(`review ${watched.resource}`, () => site.lacking(watched, verbs)),
   };
 }

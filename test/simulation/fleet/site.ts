@@ -6,7 +6,8 @@
 import { INJECTS_LABEL } from '../../../bridge/injects.ts';
 import { kindKey } from '../../../bridge/kind-key.ts';
 import { NAMESPACES } from '../../../bridge/namespaces.ts';
-import type { KindRef, KubeObject } from '../../../bridge/ports.ts';
+import type { KindRef, KubeObject, Watched } from '../../../bridge/ports.ts';
+import { RIGHTS_BINDING } from '../../../bridge/rights-binding.ts';
 import { ENTRY_PREFIX, RULE_API_VERSION, RULE_KIND } from '../../../bridge/rule-facts.ts';
 import { rulePath, TEARDOWN_RULES } from '../../../bridge/teardown-rules.ts';
 import type { ApiServer, NewObject, Write } from '../api-server.ts';
@@ -14,8 +15,9 @@ import type { VirtualTime } from '../clock.ts';
 import type { Access } from '../cluster-port.ts';
 import { ACCOUNT, REGION } from '../function-host.ts';
 import { ON_DELETE, OWNER_TAG } from '../installation.ts';
+import { Chart } from './chart.ts';
 import { FLEET_KINDS, FLEET_NAMESPACES, type FleetKind, type FleetNamespace, type RulePlan } from './plan.ts';
-import { selects } from './selection.ts';
+import { namesPlace, selects } from './selection.ts';
 
 /** What `name` of a rule's proof is computed as, for an object. */
 export const NAME_TAG = 'owner';
@@ -26,11 +28,15 @@ export interface SiteOptions {
   readonly server: ApiServer;
   readonly admission: boolean;
   readonly admissionLagMs: number;
+  /** The namespaces that are served; the whole cluster unless told. */
+  readonly served?: readonly string[] | undefined;
 }
 
 /** The cluster. */
 export class Site implements Access {
   readonly #options: SiteOptions;
+  /** Where some namespaces are served. */
+  readonly chart: Chart | undefined;
   readonly #unserved = new Set<string>();
   /** Kinds and namespaces in which nothing can be created any more. */
   readonly #ending = new Set<string>();
@@ -43,26 +49,29 @@ export class Site implements Access {
 
   constructor(options: SiteOptions) {
     this.#options = options;
-    const { server, time, admission, admissionLagMs } = options;
+    const { server, time, admission, admissionLagMs, served } = options;
     for (const name of Object.keys(FLEET_NAMESPACES)) this.#createNamespace(name);
+    this.chart = served && new Chart({ time, server, admissionLagMs, namespaces: served });
     if (admission) {
       server.onWrite((write) => void time.after(admissionLagMs, () => this.#learn(write)), TEARDOWN_RULES);
     }
   }
 
-  isServed(kind: KindRef): boolean {
+  isServed({ namespace, ...kind }: Watched): boolean {
     const key = kindKey(kind);
+    if (namespace !== undefined && key === IN_NO_NAMESPACE) return false;
     return OURS.has(key) ? !this.#unserved.has(key) : ALWAYS.has(key);
   }
 
-  refusal(_verb: string, kind: KindRef): number | undefined {
+  refusal(verb: string, place: Watched): number | undefined {
     const now = this.#options.time.now();
     if (now < this.#mutedUntil) return 500;
-    return now < (this.#forbidden.get(kindKey(kind)) ?? 0) ? 403 : undefined;
+    if (now < (this.#forbidden.get(kindKey(place)) ?? 0)) return 403;
+    return this.chart?.refuses(verb, place) === true ? 403 : undefined;
   }
 
-  isEnding(namespace: string): boolean {
-    return this.#ending.has(namespace);
+  isClosed(namespace: string): boolean {
+    return this.#ending.has(namespace) || this.chart?.isBound(namespace) === false;
   }
 
   onEnd(kind: KindRef, end: () => void): () => void {
@@ -71,9 +80,10 @@ export class Site implements Access {
     return () => void watches.delete(end);
   }
 
-  /** Whether a kind may be read and written now. */
-  isPermitted(kind: KindRef): boolean {
-    return this.#options.time.now() >= (this.#forbidden.get(kindKey(kind)) ?? 0);
+  /** Those of these verbs that may not be done with a kind, or with a part of it, now. */
+  lacking(place: Watched, verbs: readonly string[]): readonly string[] {
+    const isForbidden = this.#options.time.now() < (this.#forbidden.get(kindKey(place)) ?? 0);
+    return verbs.filter((verb) => isForbidden || this.chart?.refuses(verb, place) === true);
   }
 
   /** Takes the bridges' rights on a kind away for a while; their watches go on until they end. */
@@ -140,9 +150,12 @@ export class Site implements Access {
     if (this.#ending.has(name)) return;
     this.#ending.add(name);
     server.delete({ ...NAMESPACES, name }, 'person');
+    // In any order: the worst is that the rights go first.
+    this.chart?.unbind(name, 'namespace controller');
     const inside = (object: KubeObject) => object.metadata.namespace === name;
     for (const kind of Object.values(FLEET_KINDS)) this.#deleteAll(kind, inside);
-    const isEmpty = () => Object.values(FLEET_KINDS).every((kind) => !server.has(kind, inside));
+    const kinds = [...Object.values(FLEET_KINDS), RIGHTS_BINDING];
+    const isEmpty = () => kinds.every((kind) => !server.has(kind, inside));
     this.#once(isEmpty, () => {
       server.update({ ...NAMESPACES, name }, 'namespace controller', (object) => {
         return { ...object, metadata: { ...object.metadata, finalizers: [] } };
@@ -206,13 +219,20 @@ export class Site implements Access {
 
   #injects(rule: KubeObject, { path, labels = {} }: NewObject): boolean {
     const isLabelled = rule.metadata.labels?.[INJECTS_LABEL] !== undefined;
-    return isLabelled && selects(rule, { kind: path, labels, namespace: path.namespace });
+    const isPlace = this.chart === undefined || this.chart.injectsIn(path.namespace);
+    return (
+      isLabelled &&
+      isPlace &&
+      namesPlace(rule, path) &&
+      selects(rule, { kind: path, labels, namespace: path.namespace })
+    );
   }
 }
 
 const LOOK_EVERY_MS = 5_000;
 const OURS = new Set(Object.values(FLEET_KINDS).map(kindKey));
-const ALWAYS = new Set([TEARDOWN_RULES, NAMESPACES].map(kindKey));
+const IN_NO_NAMESPACE = kindKey(FLEET_KINDS.volumes);
+const ALWAYS = new Set([TEARDOWN_RULES, NAMESPACES, RIGHTS_BINDING].map(kindKey));
 
 function entryOf(rule: KubeObject): string {
   return `${ENTRY_PREFIX}${rule.metadata.name}`;

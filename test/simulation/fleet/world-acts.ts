@@ -7,7 +7,16 @@ import type { SimulatedQueue, StoredMessage } from '../queue.ts';
 import type { FleetBridges } from './fleet-bridges.ts';
 import type { FleetFunctions } from './fleet-functions.ts';
 import type { Ledger } from './ledger.ts';
-import { type Act, FLEET_KINDS, FLEET_NAMESPACES, type FleetKind, type Happening } from './plan.ts';
+import {
+  type Act,
+  FLEET_KINDS,
+  FLEET_NAMESPACES,
+  type FleetKind,
+  type Happening,
+  SERVED_HAPPENINGS,
+  type ServedHappening,
+} from './plan.ts';
+import { happenToServed } from './served-acts.ts';
 import type { Site } from './site.ts';
 
 /** What acts reach. */
@@ -35,7 +44,7 @@ const EDITS: readonly Readonly<Record<string, unknown>>[] = [
 ];
 
 /** What can happen, and how. */
-const HAPPENS: Readonly<Record<Happening, (acts: WorldActs, act: Act) => void>> = {
+const HAPPENS: Readonly<Record<Exclude<Happening, ServedHappening>, (acts: WorldActs, act: Act) => void>> = {
   crashBridge: ({ bridges }) => bridges.crash(),
   stallBridge: (acts) => acts.stall(),
   robLease: ({ bridges }) => bridges.rob(),
@@ -62,7 +71,13 @@ const HAPPENS: Readonly<Record<Happening, (acts: WorldActs, act: Act) => void>> 
 
 /** Lets one thing happen. */
 export function happen(acts: WorldActs, act: Act): void {
-  HAPPENS[act.happening](acts, act);
+  const { happening } = act;
+  if (isServed(happening)) happenToServed(acts, happening, act);
+  else HAPPENS[happening](acts, act);
+}
+
+function isServed(happening: Happening): happening is ServedHappening {
+  return SERVED_HAPPENINGS.some((one) => one === happening);
 }
 
 /** Ends what would otherwise go on: what people have paused is resumed, what is wrong is put right. */
