@@ -11,9 +11,11 @@ export interface Answer {
   readonly text: string;
 }
 
-/** How long is waited. */
+/** How long is waited, and for how much. */
 export interface Patience {
   readonly signal?: AbortSignal | undefined;
+  /** An answer that is larger is given up; any size is read unless told. */
+  readonly maxBytes?: number;
   /** Called when the answer has begun; what it returns is called when it has ended. It may cut the answer. */
   onBegin?(cut: (reason: Error) => void): () => void;
 }
@@ -42,6 +44,7 @@ interface Ends {
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #ends: Ends;
   readonly #chunks: Buffer[] = [];
+  #bytes = 0;
   #controller: Dispatcher.DispatchController | undefined;
   #cutFor: Error | undefined;
   #status = 0;
@@ -72,7 +75,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk);
+    const { maxBytes = Number.POSITIVE_INFINITY } = this.#ends.patience;
+    this.#bytes += chunk.length;
+    if (this.#bytes > maxBytes) this.#cut(new Error(`the answer is larger than ${maxBytes} bytes`));
+    else this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {

@@ -4,15 +4,17 @@
  * Nothing is repeated here: that is for those who know whether it may still be done.
  */
 import { Agent } from 'undici';
-import * as z from 'zod/mini';
 import { type Answer, exchange } from './exchange.ts';
 import type { Clock } from './ports.ts';
 import { boundedKeys, credentialsOfSdk, type Keys } from './sqs-keys.ts';
+import { jsonOf, type Refusal, refusalOf } from './sqs-refusal.ts';
 import { headersOf, signersFor, skewBy } from './sqs-signature.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A long poll lasts 20 s. */
 const CALL_TIMEOUT_MS = 25_000;
+/** A receive brings 1 MiB of messages at the most, which may be several times of that in JSON. */
+const ANSWER_MAX_BYTES = 8 * 1024 * 1024;
 
 /** Where the queues are. */
 export interface SqsClientOptions {
@@ -55,18 +57,6 @@ export class SqsError extends Error {
   }
 }
 
-interface Refusal {
-  readonly code: string;
-  readonly status: number;
-  readonly detail: string;
-}
-
-const refusalBody = z.object({
-  __type: z.optional(z.string()),
-  message: z.optional(z.string()),
-  Message: z.optional(z.string()),
-});
-
 /** Creates the client. */
 export function createSqsClient({ region, endpoint, clock, credentials }: SqsClientOptions): SqsClient {
   const keysNow = credentials ?? boundedKeys(() => credentialsOfSdk(region), clock);
@@ -91,34 +81,22 @@ export function createSqsClient({ region, endpoint, clock, credentials }: SqsCli
       );
       const call = { origin, path, method: 'POST', headers, body } as const;
       const waiting = { headersTimeout: CALL_TIMEOUT_MS, bodyTimeout: CALL_TIMEOUT_MS };
-      const answer = await exchange(dispatcher, { ...call, ...waiting }, { signal, onBegin }).catch(
-        (cause: unknown) => {
-          throw new Error(doing, { cause });
-        },
-      );
+      const answer = await exchange(
+        dispatcher,
+        { ...call, ...waiting },
+        { signal, onBegin, maxBytes: ANSWER_MAX_BYTES },
+      ).catch((cause: unknown) => {
+        throw new Error(doing, { cause });
+      });
       skew = skewBy(answer.headers, { now: clock.now(), skew });
-      if (answer.status !== 200) throw new SqsError(doing, refusalOf(answer));
+      if (answer.status !== 200) throw new SqsError(doing, refusalOf(answer.status, jsonOf(answer.text)));
       return parsed(answer, doing);
     },
   };
 }
 
-function refusalOf({ status, text }: Answer): Refusal {
-  const body = refusalBody.safeParse(json(text)).data;
-  const code = body?.__type?.split('#').at(-1) ?? `Http${status}`;
-  return { code, status, detail: body?.message ?? body?.Message ?? '' };
-}
-
 function parsed({ text }: Answer, doing: string): unknown {
-  const value = json(text);
+  const value = jsonOf(text);
   if (value === undefined) throw new Error(`${doing}: the answer is no JSON`);
   return value;
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

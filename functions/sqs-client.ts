@@ -5,8 +5,7 @@
  */
 import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent, request } from 'node:https';
-import { text } from 'node:stream/consumers';
-import * as z from 'zod/mini';
+import { jsonOf, refusalOf } from '../bridge/sqs-refusal.ts';
 import { headersOf, type SigningCredentials, signersFor, skewBy } from '../bridge/sqs-signature.ts';
 import { classify, isTransient } from './aws-errors.ts';
 import { type Clock, pause, type Random } from './ports.ts';
@@ -15,6 +14,8 @@ import { ServiceError } from './service-error.ts';
 /** From the connection to the end of the answer. */
 const CALL_TIMEOUT_MS = 5_000;
 const ATTEMPTS = 3;
+/** In characters: ten entries, each with its id and what became of it. */
+const ANSWER_MAX = 65_536;
 /** At most; twice as long before the last attempt. */
 const BACKOFF_MS = 200;
 
@@ -45,8 +46,6 @@ export interface SqsCall {
  */
 export type AskSqs = (call: SqsCall) => Promise<unknown>;
 
-const refusalBody = z.object({ __type: z.optional(z.string()), message: z.optional(z.string()) });
-
 /** Creates the calls. */
 export function createSqsClient({ region, endpoint, clock, random, keys, trace }: SqsClientOptions): AskSqs {
   const signerOf = signersFor(region, endpoint !== undefined);
@@ -67,7 +66,8 @@ export function createSqsClient({ region, endpoint, clock, random, keys, trace }
     const { response, said } = await answerOf(make(url, { method: 'POST', headers, agent }), body, clock);
     skew = skewBy(response.headers, { now: clock.now(), skew });
     if (response.statusCode === 200 && said !== undefined) return said;
-    throw refusalOf(response, said, `asking SQS for ${action} at ${queueUrl}`);
+    const { code, status, detail } = refusalOf(response.statusCode ?? 0, said);
+    throw new ServiceError({ code, status, message: `asking SQS for ${action} at ${queueUrl}: ${code}: ${detail}` });
   }
 
   return async (call) => {
@@ -92,38 +92,39 @@ interface Answer {
 
 /** @throws Error with the code of what went wrong on the network */
 async function answerOf(sent: ClientRequest, body: string, clock: Clock): Promise<Answer> {
+  let late: Error | undefined;
   const cancel = clock.after(CALL_TIMEOUT_MS, () => {
-    sent.destroy(Object.assign(new Error(`asking SQS: no answer in ${CALL_TIMEOUT_MS} ms`), { code: 'ETIMEDOUT' }));
+    late = failed('ETIMEDOUT', `no answer in ${CALL_TIMEOUT_MS} ms`);
+    sent.destroy(late);
   });
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       sent
         .on('response', resolve)
         .on('error', reject)
-        .on('close', () => reject(unanswered()))
+        // As with 101, where nobody asked for another protocol.
+        .on('close', () => reject(failed('ECONNRESET', 'the connection has ended without an answer')))
         .end(body);
     });
-    return { response, said: json(await text(response)) };
+    return { response, said: jsonOf(await textOf(response)) };
+  } catch (error) {
+    // An answer that has begun is told of a reset only.
+    throw late ?? error;
   } finally {
     cancel();
   }
 }
 
-/** A connection that ends without answer and without error, as with 101 where nobody asked for another protocol. */
-function unanswered(): Error {
-  return Object.assign(new Error('asking SQS: the connection has ended without an answer'), { code: 'ECONNRESET' });
-}
-
-function refusalOf({ statusCode: status = 0 }: IncomingMessage, said: unknown, doing: string): ServiceError {
-  const { __type, message = '' } = refusalBody.safeParse(said).data ?? {};
-  const code = __type?.split('#').at(-1) ?? `Http${status}`;
-  return new ServiceError({ code, status, message: `${doing}: ${code}: ${message}` });
-}
-
-function json(from: string): unknown {
-  try {
-    return JSON.parse(from);
-  } catch {
-    return undefined;
+async function textOf(response: IncomingMessage): Promise<string> {
+  const pieces: AsyncIterable<string> = response.setEncoding('utf8');
+  let text = '';
+  for await (const piece of pieces) {
+    text += piece;
+    if (text.length > ANSWER_MAX) throw failed('AnswerTooLarge', `an answer of more than ${ANSWER_MAX} characters`);
   }
+  return text;
+}
+
+function failed(code: string, what: string): Error {
+  return Object.assign(new Error(`asking SQS: ${what}`), { code });
 }

@@ -180,6 +180,36 @@ describe('an answer', () => {
     expect([asked, clock.due]).toEqual([1, []]);
   });
 
+  it('is read up to a size, of which ten messages are far, and given up with its connection', async () => {
+    const endless = createServer((_request, response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(' '.repeat(65_536)));
+      };
+      response.writeHead(200).on('drain', more);
+      more();
+    });
+    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+    const address: AddressInfo | string | null = endless.address();
+    const at = `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}/1/results`;
+    const clock = new ManualClock();
+    const client = createSqsClient({ region: REGION, clock, credentials: async () => KEYS });
+    const said = expect.stringContaining('larger than 8388608 bytes');
+    await expect(client.ask({ ...RECEIVE, queueUrl: at })).rejects.toMatchObject({ cause: { message: said } });
+    expect(clock.due).toEqual([]);
+    await eventually('its connection is closed', async () => {
+      const open = await new Promise((resolve) => void endless.getConnections((_error, count) => resolve(count)));
+      return open === 0;
+    });
+    endless.close();
+  });
+
+  it('of ten messages of the largest size is read whole', async () => {
+    const { ask } = bench();
+    const Messages = Array.from({ length: 10 }, (_, id) => ({ MessageId: String(id), Body: '"'.repeat(104_857) }));
+    sqs.on(OPERATION, json({ Messages }));
+    expect(await ask()).toEqual({ Messages });
+  });
+
   it('is given up when the signal aborts, while it comes as well as before', async () => {
     const { clock, cut, asking } = begun();
     const failed = expect(asking).rejects.toBeInstanceOf(Error);

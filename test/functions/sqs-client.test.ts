@@ -3,21 +3,18 @@
  * not where it cannot, given up in time. What is signed how is held against the SDK in test/bridge/sqs-client.test.ts.
  */
 import { hash } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import { createServer as createNetServer, type Server as NetServer } from 'node:net';
+import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { awsKeys, traceHeaders } from '../../functions/config.ts';
 import { ServiceError } from '../../functions/service-error.ts';
 import { askSqs, sqsQueue } from '../../functions/sqs.ts';
-import { createSqsClient, type SqsClientOptions } from '../../functions/sqs-client.ts';
-import { eventually } from '../support/eventually.ts';
+import { createSqsClient } from '../../functions/sqs-client.ts';
 import { ManualClock, START } from '../support/manual-clock.ts';
 import { json, type Reply, type ScriptedAws, startScriptedAws } from '../support/scripted-aws.ts';
 import { REGION } from './fixtures.ts';
+import { benchAt, CALL, KEYS } from './sqs-bench.ts';
 
-const KEYS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' };
 const OPERATION = 'sqs:ChangeMessageVisibilityBatch';
-const CALL = { action: 'ChangeMessageVisibilityBatch', input: { Entries: [] } } as const;
 const refused = (status: number, code: string, more: object = {}): Reply => ({
   ...{ status, headers: { date: new Date(START).toUTCString() }, ...more },
   body: JSON.stringify({ __type: `com.amazonaws.sqs#${code}`, message: 'no' }),
@@ -33,26 +30,7 @@ afterEach(() => {
 });
 afterAll(() => sqs.close());
 
-function bench(changes: Partial<SqsClientOptions> = {}) {
-  const clock = new ManualClock();
-  const pauses: number[] = [];
-  // What is waited for between attempts passes at once, and is written down; a call's time-out is left to the test.
-  const impatient = {
-    now: () => clock.now(),
-    monotonic: () => clock.monotonic(),
-    after(ms: number, task: () => void) {
-      if (ms >= 5_000) return clock.after(ms, task);
-      pauses.push(ms);
-      queueMicrotask(task);
-      return () => undefined;
-    },
-  };
-  const ask = createSqsClient({
-    ...{ region: REGION, endpoint: sqs.endpoint, clock: impatient, random: () => 0.5, keys: () => KEYS },
-    ...{ trace: () => ({}), ...changes },
-  });
-  return { ask: () => ask({ ...CALL, queueUrl: `${sqs.endpoint}/1/requests` }), clock, pauses };
-}
+const bench = () => benchAt(sqs.endpoint);
 
 describe('a call that fails', () => {
   it.each<[string, Reply]>([
@@ -120,56 +98,6 @@ describe('a call that fails', () => {
   );
 });
 
-function endpointOf(server: NetServer): string {
-  const address = server.address();
-  return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
-}
-
-describe('an answer that does not come', () => {
-  let server: Server;
-  let asked = 0;
-  let endpoint = '';
-  beforeAll(async () => {
-    server = createServer((_request, response) => {
-      asked += 1;
-      // The second answer begins, and does not end.
-      if (asked % 2 === 0) response.writeHead(200).write('{');
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    endpoint = endpointOf(server);
-  });
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-
-  it('is waited for 5 s, three times, begun or not', async () => {
-    const { ask, clock } = bench({ endpoint });
-    const failed = expect(ask()).rejects.toThrow('no answer in 5000 ms');
-    for (const attempt of [1, 2, 3]) {
-      await eventually('it is asked', () => asked === attempt && clock.due.length === 1);
-      await clock.advance(5_000);
-    }
-    await failed;
-    expect([asked, clock.due]).toEqual([3, []]);
-  });
-
-  it('as another protocol is begun, which nobody asked for, is no answer', async () => {
-    const switching = createNetServer((socket) => {
-      socket
-        .on('error', () => {})
-        .once('data', () => {
-          socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n');
-        });
-    });
-    await new Promise<void>((resolve) => switching.listen(0, '127.0.0.1', resolve));
-    const { ask, clock } = bench({ endpoint: endpointOf(switching) });
-    await expect(ask()).rejects.toMatchObject({ code: 'ECONNRESET' });
-    expect(clock.due).toEqual([]);
-    switching.close();
-  });
-});
-
 describe('a call', () => {
   it('is signed with the keys that the environment holds then, and goes where that says', async () => {
     vi.stubEnv('AWS_ENDPOINT_URL_SQS', sqs.endpoint);
@@ -212,7 +140,7 @@ describe('a call', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
     const port = address !== null && typeof address === 'object' ? address.port : 0;
-    const { ask } = bench({ endpoint: `http://127.0.0.1:${port}` });
+    const { ask } = benchAt(`http://127.0.0.1:${port}`);
     for (let call = 0; call < 3; call += 1) await ask();
     server.closeAllConnections();
     server.close();
