@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { cliBundle } from './made-once.ts';
+import { inForce, type RightInForce } from './rights-in-force.ts';
 import type { TestSite } from './site.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -24,6 +25,9 @@ export interface Right {
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
 }
+
+const attributesOf = ({ apiGroups, resources, verbs }: Right): readonly RightInForce[] =>
+  apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ group, resource, verb }))));
 
 /** What a person may do: in the site's namespace, and in the whole cluster. */
 export interface RightsOfPerson {
@@ -94,7 +98,7 @@ export async function cliProcesses(site: TestSite) {
     /** A ServiceAccount with these rights and no others; its kubeconfig's namespace is the site's. */
     person: async (name: string, { here = [], everywhere = [] }: RightsOfPerson = {}): Promise<Person> => {
       const { admin, namespace } = site;
-      const { kubeconfig } = await admin.serviceAccount(namespace, name);
+      const { kubeconfig, token } = await admin.serviceAccount(namespace, name);
       const subjects = [{ kind: 'ServiceAccount', namespace, name }];
       const inAll = { name: `${namespace}-${name}` };
       const roleRef = (kind: string, role: string) => ({ apiGroup: RBAC, kind, name: role });
@@ -111,6 +115,10 @@ export async function cliProcesses(site: TestSite) {
           roleRef: roleRef('ClusterRole', inAll.name),
           subjects,
         },
+      ]);
+      await inForce(admin, token, [
+        ...here.flatMap(attributesOf).map((right) => ({ ...right, namespace })),
+        ...everywhere.flatMap(attributesOf),
       ]);
       return personWith(kubeconfig);
     },

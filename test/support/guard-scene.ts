@@ -10,6 +10,7 @@ import type { Manifest } from '../../infra/local/kube-apply.ts';
 import type { KubeClient, KubeRequestOptions } from '../../infra/local/kube-client.ts';
 import { claims, collectionOf, configMaps, type TestKind } from './admission-kinds.ts';
 import { eventually } from './eventually.ts';
+import { inForce } from './rights-in-force.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
@@ -22,7 +23,6 @@ const PATCHES = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
-const reviewed = z.object({ status: z.object({ allowed: z.boolean() }) });
 const answered = z.looseObject({ message: z.optional(z.string()) });
 const objectSchema = z.looseObject({
   metadata: z.looseObject({
@@ -191,29 +191,14 @@ async function makeUser({ kube, site, kinds }: Ground, { name, onRules, where }:
   const words = onRules === undefined ? [] : [{ ...RULES, ...named, verbs: onRules.verbs }];
   await kube.apply(bound('ClusterRole', `${site}-${name}-kinds`, all));
   await kube.apply(bound(where === 'here' ? 'Role' : 'ClusterRole', `${site}-${name}-rules`, words));
-  const [group] = RULES.apiGroups;
-  const [resource] = RULES.resources;
-  const wanted = [
-    ...kinds.map((kind) => ({ group: kind.group, resource: kind.resource, verb: 'patch' })),
+  const ofRules = { group: 'finalizer-bridge.dev', resource: 'teardownrules', namespace: site };
+  await inForce(kube, token, [
+    ...kinds.map((kind) => ({ group: kind.group, resource: kind.resource, verb: 'patch', namespace: site })),
     ...(onRules?.verbs ?? []).flatMap((verb) =>
-      (onRules?.names ?? ['any']).map((called) => ({ group, resource, verb, name: called })),
+      (onRules?.names ?? ['any']).map((called) => ({ ...ofRules, verb, name: called })),
     ),
-  ];
-  // The API server hears of new rights a little after it has taken them.
-  for (const right of wanted) {
-    const resourceAttributes = { ...right, namespace: site };
-    await eventually(`${name} may ${right.verb} ${right.resource}`, () => isAllowed(kube, token, resourceAttributes));
-  }
+  ]);
   return userWith(kube, userOf({ namespace: site, name }), { token });
-}
-
-async function isAllowed(kube: KubeClient, token: string, resourceAttributes: object): Promise<boolean> {
-  const review = {
-    ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' },
-    spec: { resourceAttributes },
-  };
-  const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
-  return z.parse(reviewed, (await kube.request('POST', path, review, { token })).body).status.allowed;
 }
 
 /** A user by a token, or as whom the admin acts. */
