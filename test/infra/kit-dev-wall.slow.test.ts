@@ -74,6 +74,33 @@ describe('localhost', () => {
   });
 });
 
+describe('a socket for datagrams', () => {
+  it('whose own look-up finds another machine, even for an address of this one, does not reach it, and tells; one here it does', () => {
+    const looked = `
+      import dgram, { createSocket, Socket } from 'node:dgram';
+      // A socket binds itself first, to any address of this machine.
+      const to = (address) => (host, _family, done) => done(null, host === '0.0.0.0' ? host : address, 4);
+      const through = (make, way, ...args) => new Promise((resolve) => {
+        const socket = make().on('error', () => {});
+        socket[way](...args, (e) => { resolve(e?.code ?? 'sent'); socket.close(); });
+      });
+      const out = { type: 'udp4', lookup: to('192.0.2.1') };
+      const makes = [() => createSocket(out), () => dgram.createSocket(out), () => new Socket(out), () => new (createSocket('udp4').unref().constructor)(out)];
+      const here = () => createSocket({ type: 'udp4', lookup: to('127.0.0.1') });
+      const codes = [];
+      for (const make of makes) {
+        codes.push(await through(make, 'send', 'x', 9, 'localhost'), await through(make, 'send', 'x', 9, '127.0.0.1'));
+        codes.push(await through(make, 'send', 'x', 9), await through(make, 'connect', 9, '127.0.0.1'));
+      }
+      codes.push(await through(here, 'send', 'x', 9, 'localhost'));
+      console.log(JSON.stringify(codes));`;
+    const args = [...withWall(), '--input-type=module', '--eval', looked];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { env: {}, encoding: 'utf8', timeout: 300_000 });
+    expect(JSON.parse(stdout), stderr).toEqual([...Array(16).fill('BlockedByDev'), 'sent']);
+    expect(stderr).toContain('"blocked":"192.0.2.1"');
+  });
+});
+
 describe('behind the wall', () => {
   const tried = `
     import childProcess, { execFile, fork, spawn, spawnSync } from 'node:child_process'; import { Worker } from 'node:worker_threads';

@@ -5,7 +5,7 @@
  * Programs and worker threads would stand outside of it: Node's permissions refuse them (`withWall`), and here that is told.
  */
 import childProcess from 'node:child_process';
-import { Socket as DatagramSocket } from 'node:dgram';
+import dgram, { Socket as DatagramSocket } from 'node:dgram';
 import { syncBuiltinESMExports } from 'node:module';
 import { isIPv4, Socket } from 'node:net';
 import workerThreads from 'node:worker_threads';
@@ -93,6 +93,40 @@ for (const way of ['connect', 'send'] as const) {
       });
     },
   });
+}
+
+const datagramOptions = z.looseObject({ lookup: z.custom<Lookup>((value) => typeof value === 'function') });
+type Lookup = (
+  host: string,
+  family: unknown,
+  done: (error: unknown, address?: unknown, family?: unknown) => void,
+) => void;
+
+/** A socket for datagrams asks the `lookup` of its maker about addresses as well, and goes where that says. */
+function withinWall(type: unknown): unknown {
+  const { data: options } = datagramOptions.safeParse(type);
+  if (options === undefined) return type;
+  const lookup: Lookup = (host, family, done) =>
+    options.lookup(host, family, (error, address, itsFamily) => {
+      const found = typeof address === 'string' ? plain(address) : undefined;
+      // The host itself was looked at when it was named.
+      const isLooked = found === undefined || found === plain(host) || hosts.has(plain(host));
+      if (isLooked || isHere(found) || hosts.has(found)) done(error, address, itsFamily);
+      else done(refusalOf(found));
+    });
+  return { ...options, lookup };
+}
+
+const WalledSocket = new Proxy(DatagramSocket, {
+  apply: (target, _self, [type, ...rest]) => Reflect.construct(target, [withinWall(type), ...rest]),
+  construct: (target, [type, ...rest], newTarget) => Reflect.construct(target, [withinWall(type), ...rest], newTarget),
+});
+for (const [holder, name, value] of [
+  [dgram, 'Socket', WalledSocket],
+  [DatagramSocket.prototype, 'constructor', WalledSocket],
+  [dgram, 'createSocket', (type: unknown, ...rest: unknown[]) => Reflect.construct(WalledSocket, [type, ...rest])],
+] as const) {
+  Object.defineProperty(holder, name, { configurable: true, writable: true, value });
 }
 
 for (const way of ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execFileSync', 'fork']) {
