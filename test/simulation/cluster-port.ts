@@ -52,10 +52,12 @@ const OPEN: Access = { isServed: () => true, refusal: () => undefined, isClosed:
 /** Makes the cluster port of one incarnation. */
 export function createClusterPort(input: ClusterPortInput): Cluster {
   const { server, process, onEvent, access = OPEN } = input;
-  const call = <T>(doing: string, effect: () => T): Promise<T> =>
-    process
-      .call({ point: doing, effect, lost: (told) => failureOf(doing, told) })
-      .catch((error: unknown) => Promise.reject(ownOf(input, error)));
+  const call = <T>(doing: string, effect: () => T): Promise<T> => {
+    const answer = process.call({ point: doing, effect, lost: (told) => failureOf(doing, told) });
+    return input.ApiError === undefined
+      ? answer
+      : answer.catch((error: unknown) => Promise.reject(ownOf(input, error)));
+  };
   const check = (verb: 'get' | 'patch' | 'list', place: Watched) => {
     const status = access.refusal(verb, place);
     if (status !== undefined) throw failureOf(`${verb} ${place.resource}`, { status });

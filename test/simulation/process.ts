@@ -75,12 +75,16 @@ export class SimulatedProcess {
   readonly #world: Surroundings;
   readonly #born: number;
   #alive = true;
-  #calls = 0;
   #resumesAt = 0;
   #slept = 0;
   #wallStoppedAt: number | undefined;
-  /** What ends each call in flight without its answer. */
-  readonly #severed = new Set<() => void>();
+  /** What tells the caller of each call in flight that no answer came. */
+  readonly #inFlight = new Set<() => void>();
+  readonly #clock: Clock = {
+    now: () => (this.#wallStoppedAt ?? this.#world.time.now()) + this.identity.skew,
+    monotonic: () => this.#world.time.now() - this.#born - this.#slept,
+    after: (ms, task) => this.later(ms, task),
+  };
 
   constructor(world: Surroundings, identity: Identity) {
     this.#world = world;
@@ -94,7 +98,7 @@ export class SimulatedProcess {
 
   /** Calls whose answer has not come yet. */
   get callsInFlight(): number {
-    return this.#alive ? this.#calls : 0;
+    return this.#alive ? this.#inFlight.size : 0;
   }
 
   /** Ends it without a word. */
@@ -115,17 +119,12 @@ export class SimulatedProcess {
 
   /** Ends all its connections: what is on the wire arrives, and no answer comes. */
   sever(): void {
-    for (const end of this.#severed) end();
+    for (const lose of this.#inFlight) this.#answer(lose, { ms: 0, settle: lose });
   }
 
   /** Its clock: may be off, and its timers end with it. */
   clock(): Clock {
-    const { time } = this.#world;
-    return {
-      now: () => (this.#wallStoppedAt ?? time.now()) + this.identity.skew,
-      monotonic: () => time.now() - this.#born - this.#slept,
-      after: (ms, task) => this.later(ms, task),
-    };
+    return this.#clock;
   }
 
   /** Runs a task in this process after `ms`: not while it stands still, never once it is dead. */
@@ -144,9 +143,8 @@ export class SimulatedProcess {
   call<T>(call: PortCall<T>): Promise<T> {
     if (this.#alive) this.#world.onHandedOver(this, call.point);
     return new Promise<T>((resolve, reject) => {
-      const begin = () => this.#begin(call, resolve, reject);
-      if (this.#resumesAt > this.#world.time.now()) this.later(0, begin);
-      else if (this.#alive) begin();
+      if (this.#resumesAt > this.#world.time.now()) this.later(0, () => this.#begin(call, resolve, reject));
+      else if (this.#alive) this.#begin(call, resolve, reject);
     });
   }
 
@@ -155,18 +153,9 @@ export class SimulatedProcess {
     const fault = this.#world.passFaultPoint(this, point);
     const reach = 1 + random() * LATENCY_MAX_MS + delayOf(fault, 'before');
     const back = 1 + random() * LATENCY_MAX_MS + delayOf(fault, 'after');
-    this.#calls += 1;
-    let isAnswered = false;
-    const settled = (settle: () => void) => {
-      if (isAnswered) return;
-      isAnswered = true;
-      this.#calls -= 1;
-      this.#severed.delete(sever);
-      settle();
-    };
-    const answer = (ms: number, settle: () => void) => this.later(ms, () => settled(settle));
-    const sever = () => answer(0, () => reject(lost()));
-    this.#severed.add(sever);
+    const lose = () => reject(lost());
+    this.#inFlight.add(lose);
+    const answer = (ms: number, settle: () => void) => this.#answer(lose, { ms, settle });
     if (fault !== undefined && fault.side !== 'after') this.#strike(fault);
     if (fault?.side === 'before' && fault.kind === 'crash') return;
     const failure = failureOf(fault);
@@ -181,6 +170,13 @@ export class SimulatedProcess {
       const settle = attempt(effect, resolve, reject);
       if (fault?.side === 'after') this.#strike(fault);
       answer(back, failure === undefined ? settle : () => reject(lost(failure.told)));
+    });
+  }
+
+  /** Once for each call: the first that comes counts. `lose` is what the call is known by. */
+  #answer(lose: () => void, { ms, settle }: { readonly ms: number; readonly settle: () => void }): void {
+    this.later(ms, () => {
+      if (this.#inFlight.delete(lose)) settle();
     });
   }
 

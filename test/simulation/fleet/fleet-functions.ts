@@ -71,6 +71,8 @@ export class FleetFunctions {
   readonly #busy = new Map<string, Warm>();
   /** What each run worked on, until the last of its calls has arrived. */
   readonly #runs = new Map<string, readonly ReceivedMessage[]>();
+  /** Runs that have ended, in order, each with the time until which it is known. */
+  readonly #ended: { readonly run: string; readonly until: number }[] = [];
   #count = 0;
   #invocations = 0;
 
@@ -87,6 +89,7 @@ export class FleetFunctions {
 
   /** What a run works on, or did when it made a call that arrives late; undefined for one that is none of ours, or dead. */
   batchOf(run: string): readonly ReceivedMessage[] | undefined {
+    this.#forget();
     return this.#runs.get(run);
   }
 
@@ -134,10 +137,19 @@ export class FleetFunctions {
   #done(warm: Warm): void {
     const { run } = warm;
     warm.cancel();
-    this.#options.surroundings.time.after(LATE_CALLS_MS, () => void this.#runs.delete(run));
+    this.#forget();
+    this.#ended.push({ run, until: this.#options.surroundings.time.now() + LATE_CALLS_MS });
     this.#busy.delete(warm.process.identity.name);
     this.#idle.push(warm);
     this.#wait();
+  }
+
+  #forget(): void {
+    const now = this.#options.surroundings.time.now();
+    for (let first = this.#ended[0]; first !== undefined && first.until <= now; first = this.#ended[0]) {
+      this.#runs.delete(first.run);
+      this.#ended.shift();
+    }
   }
 
   async #invoke({ process, dispatch, batch }: Warm): Promise<void> {

@@ -40,6 +40,15 @@ function requestIn(ledger: Ledger, body: string): Request {
   return request;
 }
 
+/** What our functions send is a result. */
+function resultIn(ledger: Ledger, body: string): Result {
+  const known = ledger.results.get(body);
+  if (known !== undefined) return known;
+  const result: Result = JSON.parse(body);
+  ledger.results.set(body, result);
+  return result;
+}
+
 function onRequest(ledger: Ledger, message: StoredMessage): void {
   if (!isOf(message, BRIDGE_ROLE)) return;
   const { sender, body } = message;
@@ -83,8 +92,7 @@ function onFirst(ledger: Ledger, { uid, rule }: Hold): void {
 
 function onResult(ledger: Ledger, message: StoredMessage): void {
   if (!isOf(message, FUNCTION_ROLE)) return;
-  const { data }: Result = JSON.parse(message.body);
-  const { object, rule, result, requestId, expires } = data;
+  const { object, rule, result, requestId, expires } = resultIn(ledger, message.body).data;
   if (result.outcome !== 'pending' || result.reason === EXPIRED) ledger.answered.add(requestId);
   const request = ledger.bodies.get(requestId);
   if (result.outcome !== 'gone' || request === undefined) return;
@@ -110,8 +118,8 @@ function onAcknowledged(ledger: Ledger, message: StoredMessage, by: string): voi
     ledger.note('P6', '', `${by} deleted a result that nobody of ours has sent`);
     return;
   }
-  const { data }: Result = JSON.parse(message.body);
-  const { object, rule, result, requestId, expires, targetDigest } = data;
+  const { object, rule, result, requestId, expires, targetDigest } = resultIn(ledger, message.body).data;
+  ledger.results.delete(message.body);
   const live = ledger.objects.get(object.uid);
   if (result.outcome !== 'gone' || live === undefined || !rulesOn(live).includes(rule.name)) return;
   if (ledger.now() > Date.parse(expires)) return;

@@ -17,6 +17,8 @@ const GONE_GRACE_MS = 120_000;
 const COPIES_MS = 24 * 60 * 60_000;
 const RECORD = 'status.finalizer-bridge.dev/';
 const RELEASE = 'release.finalizer-bridge.dev/';
+/** In every record that says so. */
+const HELD = '"Held"';
 /** Reasons for being held that only a person, or another word of the rule, ends. */
 const FINAL = new Set(
   [
@@ -46,7 +48,8 @@ function onObject(ledger: Ledger, write: Write): void {
   const uid = (after ?? before)?.metadata.uid ?? '';
   if (after === undefined) ledger.objects.delete(uid);
   else ledger.objects.set(uid, after);
-  const [had, has] = [rulesOn(before), rulesOn(after)];
+  const had = rulesOn(before);
+  const has = before?.metadata.finalizers === after?.metadata.finalizers ? had : rulesOn(after);
   for (const rule of has) if (!had.includes(rule)) count(ledger, rule, 1);
   for (const rule of had) if (!has.includes(rule)) count(ledger, rule, -1);
   if (before !== undefined && isBridge(by)) {
@@ -94,7 +97,7 @@ function follow(ledger: Ledger, { metadata }: KubeObject, rule: string): void {
 }
 
 function heldFor(record: string | undefined, uid: string): string | undefined {
-  if (record === undefined) return undefined;
+  if (record === undefined || !record.includes(HELD)) return undefined;
   const value: unknown = JSON.parse(record);
   const reason = at(value, 'reason');
   return at(value, 'phase') === 'Held' && at(value, 'uid') === uid && typeof reason === 'string' ? reason : undefined;

@@ -4,7 +4,7 @@
  * fleet-world.ts. What is asked of writes stands in ledger-writes.ts, of messages and deletions in ledger-messages.ts, of a
  * world that has settled in ledger-end.ts. A broken promise is noted, never thrown.
  */
-import type { Request } from '../../../bridge/contract.ts';
+import type { Request, Result } from '../../../bridge/contract.ts';
 import type { KubeObject } from '../../../bridge/ports.ts';
 import { ENTRY_PREFIX } from '../../../bridge/rule-facts.ts';
 import type { ApiServer } from '../api-server.ts';
@@ -81,6 +81,8 @@ export class Ledger {
   readonly bodies = new Map<string, string>();
   /** Requests by their bodies, each read once. */
   readonly requests = new Map<string, Request>();
+  /** Results that nobody has acknowledged yet, by their bodies. */
+  readonly results = new Map<string, Result>();
   /** By rule, when deletions were first asked for. */
   readonly firsts = new Map<string, number[]>();
   /** Requests that were answered for good, by id. */
