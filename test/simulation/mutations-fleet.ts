@@ -1,6 +1,6 @@
 /*
  * Known-bad edits that only worlds of many deletions can catch, or are to catch as well: brakes, withdrawals, takeovers, the
- * books of what is over. Each names the promise that must be found broken. Read by
+ * books of what is over, namespaces that are left. Each names the promise that must be found broken. Read by
  * fleet.slow.test.ts.
  */
 import type { Mutation } from './mutant.ts';
@@ -67,5 +67,29 @@ export const fleetMutations: readonly FleetMutation[] = [
     to: 'const readAt = reach.clock.monotonic(); await getOf(reach, pending);',
     seed: 2,
     caughtBy: 'P8',
+  },
+  {
+    what: 'forgets a namespace that is being left while objects there carry its entry',
+    file: 'bridge/leavings.ts',
+    from: 'if (count === 0) return sawNobody',
+    to: 'if (count !== undefined) return sawNobody',
+    seed: 9,
+    caughtBy: 'P9',
+  },
+  {
+    what: 'takes a namespace in which nothing may be listed for empty',
+    file: 'bridge/namespace-existence.ts',
+    from: "=== 'missing' ? 'listed' : 'forbidden';",
+    to: "!== 'ending' ? 'listed' : 'forbidden';",
+    seed: 55,
+    caughtBy: 'P9',
+  },
+  {
+    what: 'lets the rights in a namespace go before the last entry',
+    file: 'bridge/kept-rights.ts',
+    from: 'if (this.#isNamed(namespace)) await this.#patch',
+    to: 'if (meta.deletionTimestamp === undefined) await this.#patch',
+    seed: 9,
+    caughtBy: 'P9',
   },
 ];
