@@ -13,6 +13,8 @@ import { lookedInto, type Served } from './served.ts';
 
 /** How often each binding is looked at: a namespace that is being deleted is noticed by its binding. */
 const LOOK_EVERY_MS = 60_000;
+/** How many bindings are asked for at once: one that hangs does so for a call's time-out, and holds up none but its own. */
+const AT_ONCE = 10;
 
 /** What keeping needs. */
 export interface KeptRightsOptions {
@@ -42,9 +44,10 @@ export class KeptRights {
   /** By rule, the namespaces that its status names. */
   readonly #named = new Map<string, readonly string[]>();
   readonly #sights = new Map<string, Sight>();
-  /** One thing at a time: what one rule needs another must not take away meanwhile. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** By namespace, one thing at a time: what one rule needs another must not take away meanwhile. */
+  readonly #last = new Map<string, Promise<unknown>>();
   #cancel = () => {};
+  #isStopped = false;
 
   constructor(options: KeptRightsOptions) {
     this.#options = options;
@@ -77,7 +80,7 @@ export class KeptRights {
   async keep(rule: string, namespaces: readonly string[]): Promise<void> {
     this.saw(rule, namespaces);
     const unkept = this.#namespaces.filter((namespace) => namespaces.includes(namespace) && this.#mayLack(namespace));
-    for (const namespace of unkept) await this.#inTurn(() => this.#see(namespace));
+    await this.#seeAll(unkept);
   }
 
   /**
@@ -87,17 +90,20 @@ export class KeptRights {
   async leave(rule: string, namespaces: readonly string[]): Promise<void> {
     const left = this.#namespaces.filter((namespace) => namespaces.includes(namespace));
     if (left.length === 0) return;
-    await this.#inTurn(async () => {
-      if (!this.#options.isComplete()) throw new Error(`leaving ${left.join(', ')}: not all rules are known yet`);
-      const rest = (this.#named.get(rule) ?? []).filter((namespace) => !left.includes(namespace));
-      this.#named.set(rule, rest);
-      for (const namespace of left) if (!this.#isNamed(namespace)) await this.#giveUp(namespace);
-    });
+    if (!this.#options.isComplete()) throw new Error(`leaving ${left.join(', ')}: not all rules are known yet`);
+    const rest = (this.#named.get(rule) ?? []).filter((namespace) => !left.includes(namespace));
+    this.#named.set(rule, rest);
+    for (const namespace of left) {
+      await this.#inTurn(namespace, async () => {
+        if (!this.#isNamed(namespace)) await this.#giveUp(namespace);
+      });
+    }
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     this.#cancel();
-    await this.#last;
+    await Promise.all(this.#last.values());
   }
 
   #again(): void {
@@ -105,8 +111,19 @@ export class KeptRights {
   }
 
   async #look(): Promise<void> {
-    for (const namespace of this.#namespaces) await this.#inTurn(() => this.#see(namespace));
-    this.#again();
+    await this.#seeAll(this.#namespaces);
+    if (!this.#isStopped) this.#again();
+  }
+
+  async #seeAll(namespaces: readonly string[]): Promise<void> {
+    const waiting = [...namespaces];
+    const one = async () => {
+      for (let next = waiting.shift(); next !== undefined && !this.#isStopped; next = waiting.shift()) {
+        const namespace = next;
+        await this.#inTurn(namespace, () => this.#see(namespace));
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, one));
   }
 
   /** Level, not edge: the binding as it is, against what the rules name. Never throws. */
@@ -182,9 +199,12 @@ export class KeptRights {
     return [...this.#named.values()].some((namespaces) => namespaces.includes(namespace));
   }
 
-  async #inTurn(act: () => Promise<void>): Promise<void> {
-    const turn = this.#last.then(act);
-    this.#last = turn.catch(() => undefined);
+  async #inTurn(namespace: string, act: () => Promise<void>): Promise<void> {
+    const turn = (this.#last.get(namespace) ?? Promise.resolve()).then(act);
+    this.#last.set(
+      namespace,
+      turn.catch(() => undefined),
+    );
     await turn;
   }
 }
