@@ -85,7 +85,7 @@ export interface Parts {
 
 /** Puts the parts together. */
 export function assemble(options: BridgeOptions): Parts {
-  const { clock, random, cluster, rules, metrics, log, lease, served = EVERYWHERE } = options;
+  const { clock, random, cluster, rules, metrics, log, served = EVERYWHERE } = options;
   const pendings = new Map<string, Pending>();
   const finished = new Finished();
   const add = (key: string) => work.add(key);
@@ -98,7 +98,7 @@ export function assemble(options: BridgeOptions): Parts {
     return matched === true && !rules.isNoted(rule.name, meta.namespace) ? undefined : matched;
   };
   const ruleOf = (name: string, kind: KindRef) => rules.namedFor(name, kind);
-  const claims = new Claims({ cluster, clock, lease, metrics, ruleOf, isMatched, add: (key) => claiming.add(key) });
+  const claims = new Claims({ ...options, ruleOf, isMatched, add: (key) => claiming.add(key) });
   const isBusy = () => work.depth >= BUSY_DEPTH;
   const reach = reachOf(options, { pendings, finished, forget: (key) => work.forget(key) }, isBusy);
   const laneOf = (key: string) => key.slice(key.indexOf('/') + 1);

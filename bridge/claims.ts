@@ -5,6 +5,7 @@
  */
 import { Contests } from './contests.ts';
 import { addEntry, hasEntry, removeEntry } from './finalizer.ts';
+import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock, Cluster, KindRef, Lease, ObjectMeta, PatchOperation } from './ports.ts';
 import type { Rule } from './rule.ts';
@@ -27,6 +28,7 @@ export interface ClaimsOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly lease: Lease;
   readonly metrics: Metrics;
+  readonly log: Pick<Log, 'warn'>;
   /** The rule of that name, if it is one for that kind. */
   ruleOf(name: string, kind: KindRef): Rule | undefined;
   /** Whether a rule selects a live object; undefined when that is not known yet. */
@@ -69,7 +71,10 @@ export class Claims {
     let { meta } = claim;
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       const operations = this.#operations({ ...claim, meta });
-      if (operations === undefined) return this.#done(key, claim);
+      if (operations === undefined) {
+        if (meta.deletionTimestamp !== undefined) this.#missed({ ...claim, meta });
+        return this.#done(key, claim);
+      }
       const wait = this.#contests.waitFor(key, claim.change);
       if (wait > 0) return this.#options.clock.now() + wait;
       if (!this.#options.lease.holds())
@@ -80,9 +85,11 @@ export class Claims {
         this.#contests.wrote(key, claim.change);
         return this.#done(key, claim, outcome.meta);
       }
-      if (outcome.kind === 'missing') return this.#done(key, claim);
-      const object = await this.#options.cluster.get(path);
-      if (object === undefined || object.metadata.uid !== meta.uid) return this.#done(key, claim);
+      const object = outcome.kind === 'missing' ? undefined : await this.#options.cluster.get(path);
+      if (object === undefined || object.metadata.uid !== meta.uid) {
+        this.#missed(claim);
+        return this.#done(key, claim);
+      }
       meta = object.metadata;
     }
     throw new Error(`claiming ${path.resource}/${path.name}: it keeps changing under ${ROUNDS_MAX} looks`);
@@ -104,6 +111,16 @@ export class Claims {
     if (wanted === undefined) return;
     const isStale = written !== undefined && isOlder(wanted.meta.resourceVersion, written.resourceVersion);
     if (wanted === claim || isStale) this.#wanted.delete(key);
+  }
+
+  /** Deleted in the moment before its entry was on, or was put back: nobody is asked to take down what it stood for. */
+  #missed({ change, rule, kind, meta: { namespace, name, uid, finalizers = [] } }: Claim): void {
+    if (change === 'remove' || finalizers.includes(rule.entry)) return;
+    this.#options.metrics.missed.inc({ rule: rule.name });
+    this.#options.log.warn(
+      { rule: rule.name, uid, namespace, name, resource: kind.resource },
+      'an object was deleted before its entry was on: it goes without teardown',
+    );
   }
 
   #count({ change, rule }: Claim): void {

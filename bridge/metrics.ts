@@ -19,6 +19,9 @@ export function createMetrics() {
     registry,
     claimed: counter('entries_added', 'Entries put on live objects.', ['rule']),
     removed: counter('entries_removed', 'Entries taken off, by why.', ['rule', 'reason']),
+    missed: counter('missed', 'Deletions that began before the entry could be put on: nothing is taken down.', [
+      'rule',
+    ]),
     bypassed: counter('bypassed', 'Deletions whose entry somebody else took off.', ['rule']),
     requests: counter('requests_sent', 'Requests that the queue confirmed.', ['rule']),
     requestFailures: counter('requests_failed', 'Requests that the queue did not take.', ['rule']),

@@ -23,8 +23,10 @@ function bench(object: Partial<NewObject>, { rule = selecting(), inForce = rule 
   const metrics = createMetrics();
   const state = { holds: true, rule: inForce };
   const added: string[] = [];
+  const warned: unknown[] = [];
   const claims = new Claims({
     ...{ cluster, metrics, clock: new ManualClock(), lease: { holds: () => state.holds } },
+    log: { warn: (fields) => void warned.push(fields) },
     ruleOf: (name, { resource }) =>
       state.rule?.name === name && state.rule.match.resource === resource ? state.rule : undefined,
     isMatched: (ruled, { labels: worn = {} }) => ruled.matches(worn),
@@ -33,7 +35,7 @@ function bench(object: Partial<NewObject>, { rule = selecting(), inForce = rule 
   const { metadata } = cluster.create({ name: 'logs', uid: 'uid-logs', labels, ...object });
   const want = (change: 'add' | 'remove') => claims.want({ kind: BUCKETS, meta: metadata, rule, change });
   const finalizers = () => cluster.peek('logs')?.metadata.finalizers ?? [];
-  return { claims, cluster, metrics, added, state, want, finalizers };
+  return { claims, cluster, metrics, added, warned, state, want, finalizers };
 }
 
 describe('a claim', () => {
@@ -59,11 +61,11 @@ describe('a claim', () => {
   });
 
   it.each([
-    ['is being deleted', (cluster: FakeCluster) => cluster.delete('logs')],
-    ['has lost the label', (cluster: FakeCluster) => cluster.change('logs', withoutLabels)],
-    ['has the entry already', (cluster: FakeCluster) => cluster.change('logs', withEntry)],
-    ['is another one of that name (K3)', (cluster: FakeCluster) => cluster.succeed('logs', 'uid-2')],
-  ])('is dropped when the object, read again, %s', async (_what, meanwhile) => {
+    ['is being deleted', (cluster: FakeCluster) => cluster.delete('logs'), { [RULE]: 1 }],
+    ['has lost the label', (cluster: FakeCluster) => cluster.change('logs', withoutLabels), {}],
+    ['has the entry already', (cluster: FakeCluster) => cluster.change('logs', withEntry), {}],
+    ['is another one of that name (K3)', (cluster: FakeCluster) => cluster.succeed('logs', 'uid-2'), { [RULE]: 1 }],
+  ])('is dropped when the object, read again, %s', async (_what, meanwhile, missed) => {
     const { claims, cluster, metrics, want, finalizers } = bench({ finalizers: ['a/b'] });
     want('add');
     meanwhile(cluster);
@@ -74,15 +76,33 @@ describe('a claim', () => {
     expect(await counts(metrics.claimed)).toEqual({});
     await claims.run(KEY);
     expect(cluster.calls).toHaveLength(2);
+    expect(await counts(metrics.missed)).toEqual(missed);
   });
 
-  it('is dropped when the object is gone', async () => {
-    const { claims, cluster, want } = bench({});
+  it('P1 is dropped when the object is gone, which is counted and told: it went without teardown', async () => {
+    const { claims, cluster, metrics, warned, want } = bench({});
     want('add');
     cluster.delete('logs');
     await claims.run(KEY);
     expect(cluster.calls.map(({ verb }) => verb)).toEqual(['patch']);
     expect(cluster.peek('logs')).toBeUndefined();
+    expect(await counts(metrics.missed)).toEqual({ [RULE]: 1 });
+    expect(warned).toEqual([
+      { rule: RULE, uid: 'uid-logs', namespace: 'team-a', name: 'logs', resource: BUCKETS.resource },
+    ]);
+  });
+
+  it('to take the entry off that finds the object gone has missed nothing', async () => {
+    const { claims, cluster, metrics, want } = bench(
+      { finalizers: [ENTRY], labels: {} },
+      { rule: selecting('Release') },
+    );
+    want('remove');
+    cluster.delete('logs');
+    cluster.change('logs', ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, finalizers: [] } }));
+    await claims.run(KEY);
+    expect(cluster.peek('logs')).toBeUndefined();
+    expect(await counts(metrics.missed)).toEqual({});
   });
 
   it('is dropped when its rule is no more', async () => {

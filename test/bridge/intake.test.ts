@@ -14,7 +14,7 @@ import type { Rule } from '../../bridge/rule.ts';
 import { EVERYWHERE } from '../../bridge/served.ts';
 import { Serving } from '../../bridge/serving.ts';
 import { Strays } from '../../bridge/strays.ts';
-import { BUCKETS, counts, deletingMeta, ENTRY, metaOf, RULE, ruleOf } from '../support/bridge-builders.ts';
+import { BUCKETS, counts, deletingMeta, ENTRY, keptLog, metaOf, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { FakeCluster } from '../support/fake-cluster.ts';
 import { ManualClock, START } from '../support/manual-clock.ts';
 
@@ -32,7 +32,7 @@ function bench(rules = [rule]) {
   const cluster = new FakeCluster();
   const isMatched = (ruled: Rule, { labels = {} }: ObjectMeta) => ruled.matches(labels);
   const lease = { holds: () => true };
-  const claims = new Claims({ cluster, clock, lease, metrics, ruleOf: ruleNamed, isMatched, add });
+  const claims = new Claims({ cluster, clock, lease, metrics, log: keptLog().log, ruleOf: ruleNamed, isMatched, add });
   const strays = new Strays({
     clock,
     areRulesKnown: () => true,
