@@ -71,6 +71,7 @@ export interface BridgeOptions {
 /** The parts. */
 export interface Parts {
   readonly pendings: Map<string, Pending>;
+  readonly finished: Finished;
   readonly work: WorkQueue;
   readonly claiming: WorkQueue;
   readonly claims: Claims;
@@ -86,8 +87,7 @@ export interface Parts {
 /** Puts the parts together. */
 export function assemble(options: BridgeOptions): Parts {
   const { clock, random, cluster, rules, metrics, log, served = EVERYWHERE } = options;
-  const pendings = new Map<string, Pending>();
-  const finished = new Finished();
+  const memory = { pendings: new Map<string, Pending>(), finished: new Finished() };
   const add = (key: string) => work.add(key);
   const relistSelected = () => {
     for (const { match, matchesNamespace } of rules.rules) if (matchesNamespace !== undefined) watches.relist(match);
@@ -100,7 +100,7 @@ export function assemble(options: BridgeOptions): Parts {
   const ruleOf = (name: string, kind: KindRef) => rules.namedFor(name, kind);
   const claims = new Claims({ ...options, ruleOf, isMatched, add: (key) => claiming.add(key) });
   const isBusy = () => work.depth >= BUSY_DEPTH;
-  const reach = reachOf(options, { pendings, finished, forget: (key) => work.forget(key) }, isBusy);
+  const reach = reachOf(options, { ...memory, forget: (key) => work.forget(key) }, isBusy);
   const laneOf = (key: string) => key.slice(key.indexOf('/') + 1);
   const onFailure = (key: string, error: unknown, failures: number) => noteFailure(reach, { key, error, failures });
   const work = new WorkQueue({
@@ -119,10 +119,10 @@ export function assemble(options: BridgeOptions): Parts {
   const { strays, strayActs } = straysOf(options, reach, (key) => claiming.add(key));
   const rulesOf = (kind: KindRef) => rules.ofKind(kind);
   const newcomers = { births: new Births(clock), serving: new Serving(clock) };
-  const seen = { clock, pendings, finished, claims, strays, ...newcomers };
+  const seen = { clock, ...memory, claims, strays, ...newcomers };
   const intake = new Intake({ ...seen, served, metrics, rulesOf, isMatched, add });
   const watches = new Watches({ cluster, clock, random, sink: intake, metrics, log, served });
-  return { pendings, work, claiming, claims, intake, strays, watches, namespaces, ...newcomers, brakes: reach.brakes };
+  return { ...memory, work, claiming, claims, intake, strays, watches, namespaces, ...newcomers, brakes: reach.brakes };
 }
 
 function straysOf({ rules, lease }: BridgeOptions, reach: Reach, add: (key: string) => void) {

@@ -117,6 +117,7 @@ function consumeResults(options: BridgeOptions, parts: Parts, areRulesKnown: () 
     deadLetterSender: options.deadLetterSender,
     ruleOf: (name, kind) => rules.namedFor(name, kind),
     admit: (kind, meta, rule) => parts.intake.admit(kind, meta, rule),
+    isOver: (key) => parts.finished.has(key),
     add: (key) => parts.work.hurry(key),
     isStopping: () => isClosed,
   };

@@ -34,6 +34,8 @@ export interface InboxOptions {
   ruleOf(name: string, kind: KindRef): Rule | undefined;
   /** Takes a deleting object in that a result names and no watch has shown. */
   admit(kind: KindRef, meta: ObjectMeta, rule: string): Pending;
+  /** Whether a deletion ended lately, as the API server has confirmed: a copy of its result needs no look at the object. */
+  isOver(key: string): boolean;
   add(key: string): void;
   /** Nothing new is begun: what comes in stays in its queue. */
   isStopping(): boolean;
@@ -87,7 +89,8 @@ async function handleOne(options: InboxOptions, message: IncomingMessage): Promi
     const detail = `${handler.name} answered by ${message.sender}`;
     return leave(options, { message, disposition: 'WrongSender', detail });
   }
-  const pending = options.pendings.get(pendingKey(object.uid, rule.name)) ?? (await lookUp(options, result));
+  const key = pendingKey(object.uid, rule.name);
+  const pending = options.pendings.get(key) ?? (options.isOver(key) ? undefined : await lookUp(options, result));
   if (pending === undefined) return count(options, 'UnknownObject', true);
   const known = options.ruleOf(rule.name, pending.kind);
   // What it is worth nobody can tell before the rule is back: it stays in its queue until then, or until it is stale.

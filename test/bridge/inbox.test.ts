@@ -49,6 +49,22 @@ describe('a result', () => {
     expect(await counts(bench.metrics.results)).toEqual({ UnknownObject: 1 });
   });
 
+  it('whose deletion has just ended is acknowledged without a look (Q5, P8)', async () => {
+    const bench = new InboxBench();
+    bench.pendings.clear();
+    bench.over.add(bench.pending.key);
+    expect(await bench.handle(messageOf(request, gone))).toEqual(['m-1']);
+    expect(bench.cluster.calls).toEqual([]);
+    expect(await counts(bench.metrics.results)).toEqual({ UnknownObject: 1 });
+  });
+
+  it('whose deletion is shown again after its end counts as any other (Q5)', async () => {
+    const bench = new InboxBench();
+    bench.over.add(bench.pending.key);
+    expect(await bench.settle(true, messageOf(request, gone))).toEqual(['m-1']);
+    expect(bench.pending.gones).toHaveLength(1);
+  });
+
   it('of an object of that name with another uid is dropped and counted (K3)', async () => {
     const bench = new InboxBench();
     bench.pendings.clear();

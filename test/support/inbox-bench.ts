@@ -46,6 +46,8 @@ export class InboxBench {
   readonly added: string[] = [];
   readonly admitted: string[] = [];
   isStopping = false;
+  /** Deletions that ended lately. */
+  readonly over = new Set<string>();
   rules: readonly Rule[] = [ruleOf()];
 
   constructor(changes: Partial<Pending> = {}) {
@@ -79,6 +81,7 @@ export class InboxBench {
         pendings.set(admitted.key, admitted);
         return admitted;
       },
+      isOver: (key) => this.over.has(key),
       add: (key) => void this.added.push(key),
       isStopping: () => this.isStopping,
     };
