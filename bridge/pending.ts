@@ -98,9 +98,16 @@ export interface Standing {
   readonly since: number;
 }
 
+/** What was read of the times of a sight of an object: each look at all that is pending asks for it. */
+const began = new WeakMap<ObjectMeta, number>();
+
 /** When a deletion was asked for: ages count from then, whatever grace period was given. In ms since the epoch. */
 export function beganAt({ meta }: Pick<Pending, 'meta'>): number {
-  return deletionBegan(meta.deletionTimestamp ?? meta.creationTimestamp, meta.deletionGracePeriodSeconds);
+  const known = began.get(meta);
+  if (known !== undefined) return known;
+  const at = deletionBegan(meta.deletionTimestamp ?? meta.creationTimestamp, meta.deletionGracePeriodSeconds);
+  began.set(meta, at);
+  return at;
 }
 
 /** Whether it is a rule's of that name for that kind: another kind's entries may have the name as well. */
