@@ -16,6 +16,7 @@ import { birthScripts } from '../simulation/agreement/scripts-births.ts';
 import { deletionScripts } from '../simulation/agreement/scripts-deletions.ts';
 import { guardScripts } from '../simulation/agreement/scripts-guards.ts';
 import { patchScripts } from '../simulation/agreement/scripts-patches.ts';
+import { rightsScripts } from '../simulation/agreement/scripts-rights.ts';
 import { losingScripts, watchScripts } from '../simulation/agreement/scripts-watches.ts';
 
 let kube: Kube;
@@ -81,7 +82,7 @@ describe('a model of the API server', () => {
 
 // Last, as they take away what the others need.
 describe('the model of the API server and a real one agree on what is taken away:', () => {
-  it.each(losingScripts)('$title', async (script) => {
+  it.each([...losingScripts, ...rightsScripts])('$title', async (script) => {
     const seen = await both(script);
     expect(seen.model).toEqual(seen.real);
   });

@@ -2,7 +2,7 @@
  * What an API server has to offer to be run by a script: the bridge's own port, and what others do to it. Made by api-model.ts
  * over the model and by api-real.ts over a real server; api-run.ts works with either and knows no difference.
  */
-import type { Cluster, KindRef, ObjectPath } from '../../../bridge/ports.ts';
+import type { Cluster, KindRef, Kinds, ObjectPath } from '../../../bridge/ports.ts';
 import { defaultedSpec } from '../../support/rule-corpus.ts';
 import type { ScriptKind, Written } from './api-script.ts';
 
@@ -26,6 +26,13 @@ export interface ApiDriver {
   delete(path: ObjectPath): Promise<WriteAnswer>;
   forget(): Promise<void>;
   forbid(kind: ScriptKind, isForbidden: boolean): Promise<void>;
+  /** What the bridge asks of its rights. */
+  readonly kinds: Pick<Kinds, 'lacking'>;
+  /** Takes the rights on machines in the whole cluster away, or gives them back. */
+  narrow(isNarrow: boolean): Promise<void>;
+  /** Makes or deletes the RoleBinding in a namespace. */
+  bind(namespace: string, isBound: boolean): Promise<WriteAnswer>;
+  rights(namespace: string, areGiven: boolean): Promise<void>;
   endKind(kind: ScriptKind): Promise<void>;
   restoreKind(kind: ScriptKind): Promise<void>;
   settle(): Promise<void>;

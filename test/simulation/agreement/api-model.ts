@@ -5,14 +5,17 @@
  */
 
 import { ApiError, type KubeObject, type ObjectPath, type PatchOperation } from '../../../bridge/ports.ts';
+import { bindingIn } from '../../../bridge/rights-binding.ts';
 import { RULE_API_VERSION, RULE_KIND } from '../../../bridge/rule-facts.ts';
 import { TEARDOWN_RULES } from '../../../bridge/teardown-rules.ts';
 import { ApiServer } from '../api-server.ts';
 import { seededRandom, VirtualTime } from '../clock.ts';
 import type { Access } from '../cluster-port.ts';
 import { createClusterPort } from '../cluster-port.ts';
+import type { Chart } from '../fleet/chart.ts';
 import { FLEET_KINDS, FLEET_NAMESPACES, type FleetNamespace } from '../fleet/plan.ts';
 import { Site } from '../fleet/site.ts';
+import { createSiteKinds } from '../fleet/site-kinds.ts';
 import { OBJECT_RULES, type ObjectRules } from '../object-rules.ts';
 import { SimulatedProcess } from '../process.ts';
 import { type ApiDriver, partsOf, type WriteAnswer, withSpec } from './api-driver.ts';
@@ -46,7 +49,9 @@ export function createApiModel({
   const refusalOf: ObjectRules['refusalOf'] = (before, after) =>
     (isGuarded ? guardedRefusal(before) : undefined) ?? (rules.refusalOf ?? OBJECT_RULES.refusalOf)(before, after);
   const server = new Server(time, { ...rules, refusalOf });
-  const site = new Site({ time, server, admission: hasPolicy, admissionLagMs: 0 });
+  const site = new Site({ time, server, admission: hasPolicy, admissionLagMs: 0, served: [] });
+  const { chart } = site;
+  if (chart !== undefined) chart.isWide = true;
   const process = new SimulatedProcess(
     { time, random, onHandedOver() {}, passFaultPoint: () => undefined, onWire() {}, endOthers() {}, onFault() {} },
     { role: 'bridge', name: 'bridge', sender: 'AROABRIDGE:1', skew: 0 },
@@ -75,6 +80,12 @@ export function createApiModel({
     },
     forget: async () => server.compact(),
     forbid: async (kind, isForbidden) => site.forbid(KINDS[kind], isForbidden ? LONG : 0),
+    kinds: createSiteKinds(site, process, hasPolicy),
+    narrow: async (isNarrow) => {
+      if (chart !== undefined) chart.isWide = !isNarrow;
+    },
+    bind: async (namespace, isBound) => bind({ server, chart }, namespace, isBound),
+    rights: async () => {},
     endKind: async (kind) => {
       if (kind !== 'rules') site.endKind(kind, HOUR);
     },
@@ -96,6 +107,22 @@ export function createApiModel({
       return await call;
     },
   };
+}
+
+function bind(
+  { server, chart }: { readonly server: ApiServer; readonly chart: Chart | undefined },
+  namespace: string,
+  isBound: boolean,
+): WriteAnswer {
+  const isThere = server.get(bindingIn(namespace)) !== undefined;
+  if (!isBound) {
+    chart?.unbind(namespace, 'person');
+    return { status: isThere ? 200 : 404 };
+  }
+  if (chart?.isStaying(namespace) !== true) return { status: 403 };
+  if (isThere) return { status: 409 };
+  chart.upgrade({ namespaces: [namespace], leaving: [] });
+  return { status: 201 };
 }
 
 /** Keeps the status of HTTP that a patch would have been answered with. */

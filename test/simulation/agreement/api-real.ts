@@ -7,9 +7,11 @@ import { realClock } from '../../../bridge/clock.ts';
 import { createCluster } from '../../../bridge/cluster.ts';
 import { createCredentials, loadKubeConfig } from '../../../bridge/cluster-credentials.ts';
 import { createHttp, type Http } from '../../../bridge/cluster-http.ts';
+import { createKinds } from '../../../bridge/cluster-kinds.ts';
 import { createLeases } from '../../../bridge/cluster-lease.ts';
 import { LEASE_PLACE } from '../../../bridge/leader-state.ts';
 import { ApiError } from '../../../bridge/ports.ts';
+import { bindingIn, RIGHTS_BINDING } from '../../../bridge/rights-binding.ts';
 import { RULE_API_VERSION, RULE_KIND } from '../../../bridge/rule-facts.ts';
 import { TEARDOWN_RULES } from '../../../bridge/teardown-rules.ts';
 import { apiPath, kindPath } from '../../../bridge/wire.ts';
@@ -110,6 +112,30 @@ export async function createApiReal(kube: Kube): Promise<ApiReal> {
       else await grant(kind);
       await eventually(`rights on ${kind} have changed`, async () => (await isAllowed(kind)) !== isForbidden);
     },
+    kinds: createKinds(http),
+    async narrow(isNarrow) {
+      const wide = `/apis/${RBAC}/v1/clusterrolebindings/${ACCOUNT}-${KINDS.machines.resource}`;
+      if (isNarrow) await send('DELETE', wide);
+      else await grant('machines');
+      await eventually(
+        'rights in the whole cluster have changed',
+        async () => (await isAllowed('machines')) !== isNarrow,
+      );
+    },
+    async bind(namespace, isBound) {
+      await kube.apply([withinRole]);
+      if (!isBound) return await send('DELETE', apiPath(bindingIn(namespace)));
+      return await send('POST', kindPath(RIGHTS_BINDING, namespace), withinBinding);
+    },
+    async rights(namespace, areGiven) {
+      const list = async () => await cluster.list({ ...KINDS.machines, namespace }, { limit: 1 });
+      const isGiven = async () =>
+        await list().then(
+          () => true,
+          () => false,
+        );
+      await eventually(`rights in ${namespace} have changed`, async () => (await isGiven()) === areGiven);
+    },
     async endKind(kind) {
       await send('DELETE', `${DEFINITIONS}/${definitions[kind].metadata.name}`);
       await eventually(`all ${kind} are being deleted`, async () => {
@@ -129,6 +155,7 @@ export async function createApiReal(kube: Kube): Promise<ApiReal> {
     guard: async (isGuarded) => await guard(kube, isGuarded),
     async endNamespace(name) {
       await send('DELETE', `/api/v1/namespaces/${name}`);
+      await send('DELETE', kindPath(RIGHTS_BINDING, name));
       await send('DELETE', kindPath(KINDS.machines, name));
     },
     answered: async (call) => await call,
@@ -137,6 +164,23 @@ export async function createApiReal(kube: Kube): Promise<ApiReal> {
     stop: async () => await (await credentials.current()).dispatcher.destroy(),
   };
 }
+
+/** What the chart gives in a namespace (docs/rights.md), on kinds of scripts. */
+const withinRole: Manifest = {
+  ...{ apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: { name: `${ACCOUNT}-objects` } },
+  rules: [
+    { apiGroups: [GROUP], resources: ['machines', 'volumes'], verbs: ['get', 'list', 'watch', 'patch'] },
+    {
+      ...{ apiGroups: [RBAC], resources: [RIGHTS_BINDING.resource], resourceNames: [RIGHTS_BINDING.name] },
+      verbs: ['get', 'patch'],
+    },
+  ],
+};
+const withinBinding: Manifest = {
+  ...{ apiVersion: `${RBAC}/v1`, kind: 'RoleBinding', metadata: { name: RIGHTS_BINDING.name } },
+  roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: `${ACCOUNT}-objects` },
+  subjects: [{ kind: 'ServiceAccount', namespace: 'finalizer-bridge', name: ACCOUNT }],
+};
 
 /** What a bridge may do with a kind. */
 function rightsOn({ group, resource }: { readonly group: string; readonly resource: string }): readonly Manifest[] {

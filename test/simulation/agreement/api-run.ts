@@ -3,11 +3,13 @@
  * tests of agreement, once with a driver over the model and once with one over a real server.
  */
 import { ApiError, type ObjectPath } from '../../../bridge/ports.ts';
+import { bindingIn } from '../../../bridge/rights-binding.ts';
+import { VERBS } from '../../../bridge/rule-judge.ts';
 import type { ApiDriver, WriteAnswer } from './api-driver.ts';
 import type { ApiScript, ApiStep, ScriptKind } from './api-script.ts';
 import { Follower } from './follower.ts';
 import { FENCE, KnownObjects } from './known-objects.ts';
-import { normalised, type Shown } from './transcript.ts';
+import { inOrder, normalised, type Shown, type ShownFrame } from './transcript.ts';
 
 /** Runs a script in a namespace of its own, which is also put before the names of what has none. */
 export async function runApiScript(driver: ApiDriver, script: ApiScript, unit: string): Promise<readonly Shown[]> {
@@ -73,6 +75,20 @@ class ApiRun {
       case 'forbid':
       case 'permit':
         return await driver.forbid(step.kind, step.do === 'forbid');
+      case 'narrow':
+      case 'widen':
+        return await driver.narrow(step.do === 'narrow');
+      case 'bind':
+      case 'unbind':
+        return { status: (await driver.bind(this.#unit, step.do === 'bind')).status };
+      case 'rights':
+        return await driver.rights(this.#unit, step.are === 'given');
+      case 'review':
+        return await driver.answered(
+          driver.kinds.lacking({ ...driver.kindOf('machines'), namespace: this.#unit }, VERBS),
+        );
+      case 'patchBinding':
+        return await this.#patchAt(bindingIn(this.#unit), step.operations);
       case 'endKind':
         return await driver.endKind(step.kind);
       case 'restoreKind':
@@ -114,21 +130,35 @@ class ApiRun {
   }
 
   async #patch({ operations, subresource, ...named }: StepOf<'patch'>): Promise<unknown> {
+    return await this.#patchAt(this.#path(named), operations, subresource);
+  }
+
+  async #patchAt(
+    path: ObjectPath,
+    operations: StepOf<'patch'>['operations'],
+    subresource?: 'status',
+  ): Promise<unknown> {
     const filled = operations.map((operation) => this.#known.filled(operation));
     return await this.#told(async () => {
       const { cluster } = this.#driver;
-      const outcome = await cluster.patch(this.#path(named), filled, subresource);
+      const outcome = await cluster.patch(path, filled, subresource);
       if (outcome.kind === 'missing') return 'missing';
       const status = this.#driver.patchStatus();
       return { status, ...(outcome.kind === 'patched' ? { meta: this.#known.meta(outcome.meta) } : {}) };
     });
   }
 
-  async #page({ do: doing, limit, named, kind = 'machines' }: StepOf<'list' | 'page'>): Promise<unknown> {
+  async #page({
+    do: doing,
+    limit,
+    named,
+    isWithin = false,
+    kind = 'machines',
+  }: StepOf<'list' | 'page'>): Promise<unknown> {
     const next = doing === 'page' ? this.#list.next : undefined;
     if (doing === 'page' && next === undefined) return 'no further page';
     return await this.#told(async () => {
-      const within = kind === 'machines' ? { namespace: this.#unit } : {};
+      const within = kind === 'machines' || isWithin ? { namespace: this.#unit } : {};
       const watched = { ...this.#driver.kindOf(kind), ...within, ...(named === undefined ? {} : { name: named }) };
       const page = await this.#driver.cluster.list(watched, { limit, next });
       this.#list = { version: page.resourceVersion, next: page.next };
@@ -203,25 +233,4 @@ class ApiRun {
       throw error;
     }
   }
-}
-
-interface ShownFrame {
-  readonly type: string;
-  readonly isFresh?: boolean;
-  readonly isAdded?: boolean;
-  readonly meta?: unknown;
-}
-
-/** The objects of an initial list come in no order that anybody may rely on. */
-function inOrder(frames: readonly ShownFrame[]): readonly ShownFrame[] {
-  const end = Math.max(
-    frames.findIndex(({ type }) => type === 'synced'),
-    0,
-  );
-  const initial = frames.slice(0, end).toSorted((left, right) => (nameIn(left) < nameIn(right) ? -1 : 1));
-  return [...initial, ...frames.slice(end)];
-}
-
-function nameIn({ meta }: ShownFrame): string {
-  return JSON.stringify(Object(meta).name ?? '');
 }

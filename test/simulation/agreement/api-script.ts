@@ -36,8 +36,16 @@ export type ApiStep =
       readonly operations: readonly PatchOperation[];
       readonly subresource?: 'status';
     } & Named)
+  /** The same of the binding in the script's namespace. */
+  | { readonly do: 'patchBinding'; readonly operations: readonly PatchOperation[] }
   /** The first page of a list of the script's namespace, all or the one of a name, and the next one of the same list. */
-  | { readonly do: 'list' | 'page'; readonly limit: number; readonly kind?: ScriptKind; readonly named?: string }
+  | {
+      readonly do: 'list' | 'page';
+      readonly limit: number;
+      readonly kind?: ScriptKind;
+      readonly named?: string;
+      readonly isWithin?: boolean;
+    }
   /** From the beginning, or from the version of an object or of the last list as it was read. */
   | {
       readonly do: 'watch';
@@ -55,6 +63,14 @@ export type ApiStep =
   | { readonly do: 'forget' }
   /** The bridge's rights on a kind are taken away, and come back. */
   | { readonly do: 'forbid' | 'permit'; readonly kind: ScriptKind }
+  /** The bridge's rights on machines in the whole cluster are taken away, and come back. */
+  | { readonly do: 'narrow' | 'widen' }
+  /** They are given in the script's namespace by a RoleBinding, and somebody deletes that. */
+  | { readonly do: 'bind' | 'unbind' }
+  /** Waits until what was given, or taken away, in the script's namespace is in force. */
+  | { readonly do: 'rights'; readonly are: 'given' | 'taken' }
+  /** Which verbs the bridge is told to lack on machines in the script's namespace. */
+  | { readonly do: 'review' }
   /** The definition of a kind is deleted, and written again once it is gone. */
   | { readonly do: 'endKind' | 'restoreKind'; readonly kind: ScriptKind }
   /** What was written about rules has come to the admission policy. */

@@ -54,3 +54,25 @@ function versionsIn(value: unknown, key = ''): ReadonlySet<string> {
   if (typeof value !== 'object' || value === null) return new Set();
   return new Set(Object.entries(value).flatMap(([name, member]) => [...versionsIn(member, name)]));
 }
+
+/** A frame of a watch as it is shown. */
+export interface ShownFrame {
+  readonly type: string;
+  readonly isFresh?: boolean;
+  readonly isAdded?: boolean;
+  readonly meta?: unknown;
+}
+
+/** The objects of an initial list come in no order that anybody may rely on. */
+export function inOrder(frames: readonly ShownFrame[]): readonly ShownFrame[] {
+  const end = Math.max(
+    frames.findIndex(({ type }) => type === 'synced'),
+    0,
+  );
+  const initial = frames.slice(0, end).toSorted((left, right) => (nameIn(left) < nameIn(right) ? -1 : 1));
+  return [...initial, ...frames.slice(end)];
+}
+
+function nameIn({ meta }: ShownFrame): string {
+  return JSON.stringify(Object(meta).name ?? '');
+}

@@ -34,6 +34,8 @@ export class Chart {
   readonly #forbidden = new Map<string, number>();
   /** When a namespace was last among those that are being left. */
   readonly #leftAt = new Map<string, number>();
+  /** The whole cluster is served beside it, as scripts of agreement begin. */
+  isWide = false;
   /** The faults are over, and nobody changes the values any more. */
   isMended = false;
   #served: Served = { namespaces: [], leaving: [] };
@@ -63,7 +65,7 @@ export class Chart {
 
   /** Whether the admission policy is bound there, as far as the API server has learnt. */
   injectsIn(namespace: string | undefined): boolean {
-    return namespace !== undefined && this.#injected.includes(namespace);
+    return this.isWide || (namespace !== undefined && this.#injected.includes(namespace));
   }
 
   /** Whether a bridge may still take a namespace for one that is being left. */
@@ -101,7 +103,7 @@ export class Chart {
 
   /** Whether the rights are in force: as long as the binding is there, being deleted or not, or somebody has come to help. */
   isBound(namespace: string): boolean {
-    return this.#options.server.get(bindingIn(namespace)) !== undefined || this.#rescued.has(namespace);
+    return this.isWide || this.#options.server.get(bindingIn(namespace)) !== undefined || this.#rescued.has(namespace);
   }
 
   /** Whether a namespace is there, and is not being deleted. */
@@ -156,6 +158,7 @@ export class Chart {
 
   /** What a bridge may not do, as the chart gives rights (docs/rights.md). */
   refuses(verb: string, { group, resource, namespace, name }: Watched): boolean {
+    if (this.isWide) return false;
     if (group === TEARDOWN_RULES.group && resource === TEARDOWN_RULES.resource) return false;
     if (group === NAMESPACES.group && resource === NAMESPACES.resource) {
       if (name === undefined) return true;
