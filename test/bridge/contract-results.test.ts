@@ -59,6 +59,8 @@ describe('results', () => {
       }).data.result.message;
     expect(of('m'.repeat(RESULT_MESSAGE_MAX))).toBe('m'.repeat(RESULT_MESSAGE_MAX));
     expect(of('m'.repeat(RESULT_MESSAGE_MAX + 1))).toBe(`${'m'.repeat(RESULT_MESSAGE_MAX - 1)}…`);
+    // What no queue takes is shown to have been there.
+    expect(of('a\uffffb')).toBe('a\ufffdb');
   });
 
   it('repeat what the request said, so that the bridge can match them', () => {

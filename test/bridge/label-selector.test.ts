@@ -34,6 +34,14 @@ describe('a selector', () => {
     expect(selects(selector, { a: '1', c: '' })).toBe(false);
   });
 
+  it('tells a label without a value from one that is not there', () => {
+    for (const selector of [{ matchLabels: { tier: '' } }, requirement('In', [''])]) {
+      expect(selects(selector, { tier: '' })).toBe(true);
+      expect(selects(selector, { tier: 'prod' })).toBe(false);
+      expect(selects(selector, {})).toBe(false);
+    }
+  });
+
   it('takes no inherited property for a label', () => {
     const selector = { matchExpressions: [{ key: 'constructor', operator: 'Exists' }] };
     expect(selects(selector, {})).toBe(false);

@@ -68,6 +68,7 @@ describe.each([
   [202, '', 'Accepted'],
   [202, gone, 'Accepted'],
   [202, refusal, 'Accepted'],
+  [300, gone, 'Redirected'],
   [301, gone, 'Redirected'],
   [307, refusal, 'Redirected'],
   [400, '', 'UnexpectedStatus'],
@@ -95,7 +96,8 @@ describe('refused', () => {
 
   it.each([401, 403])('is what a %i without an answer means, also if it says gone', (status) => {
     for (const body of ['', gone, { ...refusal, targetDigest: 'b'.repeat(64) }]) {
-      expect(outcome(status, body)).toMatchObject({ outcome: 'refused', reason: 'EndpointDenied' });
+      const message = `crm answered ${status}: it takes no request of this function`;
+      expect(outcome(status, body)).toEqual({ outcome: 'refused', reason: 'EndpointDenied', message });
     }
   });
 
@@ -107,7 +109,7 @@ describe('refused', () => {
 describe('pending', () => {
   it.each([200, 202, 404, 409])('is taken with %i, with its progress', (status) => {
     const said = { ...deleting, message: 'two of five', progress: 'begun' };
-    expect(outcome(status, said)).toEqual(said);
+    expect(outcome(status, said)).toStrictEqual(said);
   });
 
   it.each([
@@ -124,12 +126,15 @@ describe('pending', () => {
     });
   });
 
-  it.each(['', 'soon', 'soon GMT', '-5', '1e3', '9999999999999'])('overlooks the Retry-After %j', (retryAfter) => {
-    expect(outcome(202, '', retryAfter)).not.toHaveProperty('retryAt');
-    expect(outcome(200, { ...deleting, retryAt: inSeconds(100_000) }, retryAfter)).toMatchObject({
-      retryAt: inSeconds(3600),
-    });
-  });
+  it.each(['', 'soon', 'soon GMT', 'Tue, 01 Jan 2030 00:02:00 GMT+0100', '-5', '1e3', '9999999999999'])(
+    'overlooks the Retry-After %j',
+    (retryAfter) => {
+      expect(outcome(202, '', retryAfter)).not.toHaveProperty('retryAt');
+      expect(outcome(200, { ...deleting, retryAt: inSeconds(100_000) }, retryAfter)).toMatchObject({
+        retryAt: inSeconds(3600),
+      });
+    },
+  );
 });
 
 describe('errors on the way', () => {
