@@ -146,7 +146,7 @@ export class FleetWorld implements Surroundings {
     const { name } = process.identity;
     this.trace.line(this.time.now(), name, fault === undefined ? point : `${point} <- ${fault.kind} ${fault.side}`);
     if (fault !== undefined) this.faults.count(`call ${nameOf(fault)}`);
-    this.#countCall(point);
+    if (this.plan.weather.isFair) this.#countCall(point);
     return fault;
   }
 
@@ -187,6 +187,7 @@ export class FleetWorld implements Surroundings {
     return fault;
   }
 
+  /** For the price of a deletion, which is asked for in fair weather only. */
   #countCall(point: string): void {
     const verb = point.startsWith('get ') ? 'get' : point.startsWith('patch ') ? 'patch' : undefined;
     if (verb === undefined) return;
