@@ -37,6 +37,14 @@ describe('a changed target', () => {
     expect(decided({ ...see, gones: [gone(LIVE), gone(OTHER, { uid: 'uid-2' })] })).toBe('hold TargetChanged');
   });
 
+  it.each([
+    ['not asked for', [asked(OTHER), seen(LIVE)], [], /^the target changed after a request was sent/],
+    ['gone', [asked(OTHER), asked(LIVE)], [gone(LIVE)], /^the live target is gone, but an earlier one was requested/],
+  ])('that is %s is held with words of its own (V10, P7)', (_what, met, gones, message) => {
+    const decision = decide({ ...observation, seen: met, gones }, NOW);
+    expect(decision).toMatchObject({ act: 'hold', message: expect.stringMatching(message) });
+  });
+
   it('that came back to what was asked for is not held', () => {
     expect(decided({ seen: [asked(LIVE), seen(OTHER)], sent: [sent(LIVE)] })).toMatch(/^wait Requested/);
   });
