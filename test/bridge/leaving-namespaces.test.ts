@@ -145,6 +145,15 @@ describe('a namespace that is being left', () => {
     expect(scene.finalizers('pens')).toEqual(['example.com/other']);
   });
 
+  it('is forgotten as well by a rule whose withdrawal waits for what is elsewhere (P10)', async () => {
+    const scene = await then(await served(BOTH), LEAVING);
+    await scene.delete('logs');
+    await scene.deleteRule();
+    await scene.clock.advance(300_000);
+    expect(scene.said('WithdrawalBlocked')).toBe('True PendingObjects');
+    expect(scene.status().namespaces).toEqual(['team-a']);
+  });
+
   it('of which nothing may be listed any more is not taken for empty, unless it is not there', async () => {
     const world = await served(BOTH);
     world.cluster.refused.set(`${BUCKETS.group}/${BUCKETS.resource}@team-b`, 403);
