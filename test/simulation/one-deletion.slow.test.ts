@@ -71,7 +71,7 @@ describe('one deletion with faults', () => {
   );
 
   it.each([
-    { what: 'a resource that goes at once', deletionMs: 0, least: 600 },
+    { what: 'a resource that goes at once', deletionMs: 0, least: 500 },
     { what: 'a resource that goes slowly', deletionMs: SLOW_MS, least: 1_500 },
   ])('P5: survives two crashes in every order, with $what', PATIENCE, async ({ deletionMs, least }) => {
     const { runs, broken } = await sweepPairs((faults) => deleteOne({ seed: 1, faults, deletionMs }), CRASHES);

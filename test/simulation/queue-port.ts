@@ -102,7 +102,7 @@ function consume({ queue, process, handle }: ConsumerInput): Consumption {
   const visible = () =>
     new Promise<void>((resolve) => {
       wake = resolve;
-      queue.whenVisible(resolve);
+      queue.whenVisible(resolve, () => process.isAlive && !isStopping);
     });
   const poll = async () => {
     await visible();

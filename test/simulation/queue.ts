@@ -37,6 +37,8 @@ interface Entry {
   receipt: string;
 }
 
+/** A long poll that was answered has taken what it was given within this. */
+const NOT_TAKEN_MS = 1_000;
 /** Another order is another order among so many of the oldest. */
 const SHUFFLED_AMONG = 40;
 
@@ -49,7 +51,7 @@ export class SimulatedQueue {
   copied = 0;
   readonly #time: VirtualTime;
   readonly #random: () => number;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Map<() => void, () => boolean>();
   readonly #sendListeners = new Set<(message: StoredMessage) => void>();
   readonly #deleteListeners = new Set<(message: StoredMessage, by: string) => void>();
   readonly #entries = new Set<Entry>();
@@ -58,6 +60,7 @@ export class SimulatedQueue {
   #ids = 0;
   #heldUntil = 0;
   #isCalm = false;
+  #isWakingAgain = false;
   #filter: (message: StoredMessage) => boolean = () => true;
 
   constructor(world: { time: VirtualTime; random: () => number }, url: string, settings: QueueSettings) {
@@ -160,10 +163,10 @@ export class SimulatedQueue {
     return true;
   }
 
-  /** Resolves (through `wake`) when something may be there; the caller then receives. */
-  whenVisible(wake: () => void): void {
+  /** Calls `wake` when something may be there; the caller then receives. `isWaiting`: whether it still does. */
+  whenVisible(wake: () => void, isWaiting = () => true): void {
     if (this.#visible.size > 0 && this.#time.now() >= this.#heldUntil) wake();
-    else this.#waiting.add(wake);
+    else this.#waiting.set(wake, isWaiting);
   }
 
   /** What the next receive gets; what was received too often goes to the dead letters instead. */
@@ -203,9 +206,25 @@ export class SimulatedQueue {
 
   #wake(): void {
     if (this.#visible.size === 0 || this.#time.now() < this.#heldUntil || this.#waiting.size === 0) return;
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const wake of waiting) wake();
+    let left = this.#visible.size;
+    for (const [wake, isWaiting] of [...this.#waiting]) {
+      if (left === 0) break;
+      this.#waiting.delete(wake);
+      if (!isWaiting()) continue;
+      left -= 1;
+      wake();
+    }
+    // Whoever was given it may not live to take it: then it is another's.
+    if (this.#waiting.size > 0) this.#wakeAgain();
+  }
+
+  #wakeAgain(): void {
+    if (this.#isWakingAgain) return;
+    this.#isWakingAgain = true;
+    this.#time.after(NOT_TAKEN_MS, () => {
+      this.#isWakingAgain = false;
+      this.#wake();
+    });
   }
 }
 

@@ -52,10 +52,12 @@ export function createQueueModel(
     receive: async (max, waits) => {
       const now = receive(max);
       if (now.length > 0 || !waits) return now;
+      let isWaiting = true;
       await new Promise<void>((resolve) => {
-        queue.whenVisible(resolve);
+        queue.whenVisible(resolve, () => isWaiting);
         time.after(POLL_MS, resolve);
       });
+      isWaiting = false;
       return receive(max);
     },
     delete: async (receipt) => queue.delete(receipt, 'test'),
