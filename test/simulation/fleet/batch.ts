@@ -5,8 +5,8 @@
 import { drawPlan } from './draw.ts';
 import { runFleet } from './fleet.ts';
 
-/** Objects of one world, in turn; small ones are many weathers, large ones many neighbours. */
-const SIZES = [2_000, 200, 2_000, 1_000, 2_000, 40] as const;
+/** Objects of one world, in turn; small ones are many weathers and cost more, large ones many neighbours. */
+const SIZES = [2_000, 200, 2_000, 1_000, 2_000, 40, 2_000, 1_000, 2_000, 1_000, 2_000, 1_000] as const;
 
 /** One world of a run. */
 export interface WorldOrder {

@@ -17,7 +17,7 @@ const FAIR_EVERY = 8;
 const STATUSES = [409, 422, 429, 500, 503];
 /** Objects for which a budget is drawn, and acts; larger worlds have so many times more of both. */
 const BRAKED = 40;
-const ACTED = 400;
+const ACTED = 380;
 /** In a large world somebody always holds up an end, and then nothing is created any more: there they come when most has been. */
 const ENDINGS: ReadonlySet<Happening> = new Set<Happening>(['endNamespace', 'endKind', 'withdrawRule']);
 const LATE = 0.6;
@@ -57,7 +57,7 @@ function drawWeather(dice: Dice, activeMs: number): Weather {
   return {
     isFair: false,
     calmAt: activeMs + dice.pick(1, 10, 30) * MINUTE,
-    faultShare: dice.pick(0, 0.001, 0.01, 0.05),
+    faultShare: dice.pick(0, 0.0013, 0.013, 0.065),
     faults: kinds.filter(() => dice.chance(0.5)),
     restartMs: dice.pick(100, 5 * SECOND, 2 * MINUTE),
     leaders: dice.pick('one', 'election', 'two'),
