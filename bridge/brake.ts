@@ -1,8 +1,9 @@
 /*
  * The brake of a rule: how many deletions may be requested within a window. Tokens are taken from the rule's status in
  * blocks of a tenth of the limit, guarded by its resourceVersion, before anything is sent, so that a crash wastes a block
- * at most and two leaders never exceed the limit together. What lapsed unused of the last block goes back with the write
- * that takes the next one, or when the process ends in order. Called by publishing.ts, once per deletion (trap V21).
+ * at most and two leaders never exceed the limit together; a block that the answer does not show to be stored gives nothing.
+ * What lapsed unused of the last block goes back with the write that takes the next one, or when the process ends in order.
+ * Called by publishing.ts, once per deletion (trap V21).
  */
 import {
   blockKey,
@@ -15,6 +16,8 @@ import {
   writeBlocks,
 } from './budget-blocks.ts';
 import { guards } from './finalizer.ts';
+import { BUDGET_NOT_KEPT, lostOf } from './kept-status.ts';
+import type { HeldBack } from './observation.ts';
 import type { Clock, Cluster, Random } from './ports.ts';
 import type { Rule } from './rule.ts';
 import { BUDGET_RESERVATIONS_MAX } from './rule-facts.ts';
@@ -23,15 +26,21 @@ import { rulePath, statusOf } from './teardown-rules.ts';
 const CONFLICTS_MAX = 5;
 /** How long it counts that a budget had nothing left: all that wait for it ask in the same moment. */
 const NONE_LASTS_MS = 5_000;
+/** How often it is tried whether a budget that could not be written is stored at last. */
+const UNKEPT_MS = 15_000;
 
 /**
  * Whether a deletion may be requested: until `lapsesAt` (monotonic ms), when its block stops covering it; or not, and from
- * when it is worth asking again (`until`, ms since the epoch).
+ * when it is worth asking again (`until`, ms since the epoch), and why where the budget is not simply used up.
  */
-export type Grant = { readonly ok: true; readonly lapsesAt: number } | { readonly ok: false; readonly until: number };
+export type Grant = { readonly ok: true; readonly lapsesAt: number } | Refusal;
+
+interface Refusal extends HeldBack {
+  readonly ok: false;
+}
 
 /** What asking for a block came to; `conflict`: somebody else wrote the rule's status, and nothing was taken. */
-type Asked = { readonly kind: 'taken' | 'conflict' } | { readonly kind: 'none'; readonly until: number };
+type Asked = { readonly kind: 'taken' | 'conflict' } | { readonly kind: 'none'; readonly refusal: Refusal };
 
 /** The block in hand. */
 interface Block extends Pick<Reservation, 'time' | 'size' | 'holder'> {
@@ -56,11 +65,11 @@ export class Brakes {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #blocks = new Map<string, Block>();
-  /** Per rule, when each block that counts was taken or met (monotonic ms). */
-  readonly #met = new Map<string, ReadonlyMap<string, number>>();
+  /** Per rule, the blocks that counted when they were read or written last, and when each was taken or met. */
+  readonly #met = new Map<string, readonly Reservation[]>();
   readonly #asking = new Map<string, Promise<Asked>>();
-  /** Per rule, until when its budget had nothing left, and when that was asked (monotonic ms). */
-  readonly #none = new Map<string, { readonly rule: Rule; readonly until: number; readonly askedAt: number }>();
+  /** Per rule, that its budget had nothing, and when that was asked (monotonic ms). */
+  readonly #none = new Map<string, { readonly rule: Rule; readonly refusal: Refusal; readonly askedAt: number }>();
   #holder: string | undefined;
 
   constructor({ cluster, clock, random }: BrakesOptions) {
@@ -76,12 +85,12 @@ export class Brakes {
     for (let conflicts = 0; conflicts < CONFLICTS_MAX; ) {
       const lapsesAt = this.#use(rule.uid);
       if (lapsesAt !== undefined) return { ok: true, lapsesAt };
-      const until = this.#noneUntil(rule);
-      if (until !== undefined) return { ok: false, until };
+      const refusal = this.#lastRefusal(rule);
+      if (refusal !== undefined) return refusal;
       const asked = await this.#askOnce(rule, budget);
       if (asked.kind === 'none') {
-        this.#none.set(rule.uid, { rule, until: asked.until, askedAt: this.#clock.monotonic() });
-        return { ok: false, until: asked.until };
+        this.#none.set(rule.uid, { rule, refusal: asked.refusal, askedAt: this.#clock.monotonic() });
+        return asked.refusal;
       }
       // A block that others have used up before is no failure: each one lets somebody go, until there is none left.
       if (asked.kind === 'conflict') conflicts += 1;
@@ -119,11 +128,11 @@ export class Brakes {
     return lapsesAt;
   }
 
-  /** Until when there is nothing to take, where somebody has just asked; an edit of the rule may have given it more. */
-  #noneUntil(rule: Rule): number | undefined {
+  /** That there is nothing to take, where somebody has just asked; an edit of the rule may have given it more. */
+  #lastRefusal(rule: Rule): Refusal | undefined {
     const none = this.#none.get(rule.uid);
     if (none?.rule !== rule || this.#clock.monotonic() - none.askedAt >= NONE_LASTS_MS) return undefined;
-    return none.until > this.#clock.now() ? none.until : undefined;
+    return none.refusal.until > this.#clock.now() ? none.refusal : undefined;
   }
 
   /** One block is asked for at a time; whoever waits shares it. */
@@ -141,15 +150,16 @@ export class Brakes {
       throw new Error(`taking from the budget of rule ${name}: it is not there any more`);
     }
     const at = { now: this.#clock.now(), monotonic: this.#clock.monotonic() };
-    const blocks = readBlocks(statusOf(object).budget, this.#met.get(uid) ?? new Map(), at);
+    const met = this.#met.get(uid) ?? [];
+    const blocks = withForgotten(readBlocks(statusOf(object).budget, metTimes(met), at), met);
     const counting = this.#withRestBack(uid, blocks, at.monotonic).filter(
       (block) => countsFor(block, budget.window, at) > 0,
     );
-    this.#meet(uid, counting);
+    this.#met.set(uid, counting);
     const size = nextSize(budget.limit, counting);
     if (size === 0) {
       const soonest = Math.min(...counting.map((block) => countsFor(block, budget.window, at)));
-      return { kind: 'none', until: at.now + soonest };
+      return { kind: 'none', refusal: { ok: false, until: at.now + soonest } };
     }
     const next = { time: at.now, size, holder: this.#name(), metAt: at.monotonic };
     const kept = [...fitted(counting, BUDGET_RESERVATIONS_MAX - 1), next].sort((one, other) => one.time - other.time);
@@ -157,7 +167,10 @@ export class Brakes {
     const operations = [...guards(object.metadata), { op: 'add' as const, path: '/status', value: status }];
     const outcome = await this.#cluster.patch(rulePath(name), operations, 'status');
     if (outcome.kind !== 'patched') return { kind: 'conflict' };
-    this.#meet(uid, kept);
+    if (lostOf(status, outcome.status).includes('budget')) {
+      return { kind: 'none', refusal: { ok: false, until: at.now + UNKEPT_MS, why: BUDGET_NOT_KEPT } };
+    }
+    this.#met.set(uid, kept);
     this.#blocks.set(uid, { ...next, rule: name, left: size, takenAt: at.monotonic });
     return { kind: 'taken' };
   }
@@ -168,13 +181,6 @@ export class Brakes {
     return last === undefined || now < last.takenAt + TOKEN_LIVES_MS ? blocks : withoutRest(blocks, last);
   }
 
-  #meet(uid: string, blocks: readonly Reservation[]): void {
-    const met = new Map<string, number>();
-    for (const block of blocks)
-      met.set(blockKey(block), Math.max(met.get(blockKey(block)) ?? block.metAt, block.metAt));
-    this.#met.set(uid, met);
-  }
-
   /** Drawn at the first use, unlike that of any other process. */
   #name(): string {
     this.#holder ??= Math.floor(this.#random() * 36 ** 10)
@@ -182,6 +188,19 @@ export class Brakes {
       .padStart(10, '0');
     return this.#holder;
   }
+}
+
+/** When each block was taken or met. */
+function metTimes(blocks: readonly Reservation[]): ReadonlyMap<string, number> {
+  const met = new Map<string, number>();
+  for (const block of blocks) met.set(blockKey(block), Math.max(met.get(blockKey(block)) ?? block.metAt, block.metAt));
+  return met;
+}
+
+/** Of a status that shows none of the blocks that were met, somebody has dropped them: they count all the same (P5). */
+function withForgotten(read: readonly Reservation[], met: readonly Reservation[]): readonly Reservation[] {
+  const isForgotten = met.length > 0 && !met.some(({ time }) => read.some((block) => block.time === time));
+  return isForgotten ? [...met, ...read] : read;
 }
 
 /** Without the tokens of a block that nobody was given. */

@@ -74,7 +74,8 @@ async function patchObject(
   const call: Call = {
     method: 'PATCH',
     path: `${apiPath(path)}${subresource === undefined ? '' : `/${subresource}`}?fieldManager=${fieldManager}`,
-    accept: META_ONLY,
+    // What is stored of a status is shown by the whole object only.
+    ...(subresource === undefined ? { accept: META_ONLY } : {}),
     contentType: 'application/json-patch+json',
     body: patchBody(operations),
     doing: `patching ${describe(path)}`,
@@ -82,7 +83,7 @@ async function patchObject(
   const answer = await http.ask(call);
   switch (answer.status) {
     case 200:
-      return { kind: 'patched', meta: decoded(call, answer, decodeMeta) };
+      return patched(call, answer, subresource);
     case 409:
     case 422:
       return { kind: 'conflict', said: answer.text };
@@ -92,6 +93,12 @@ async function patchObject(
     default:
       throw refusal(call, answer);
   }
+}
+
+function patched(call: Call, answer: Answer, subresource: Patch['subresource']): PatchOutcome {
+  if (subresource === undefined) return { kind: 'patched', meta: decoded(call, answer, decodeMeta) };
+  const { metadata, status } = decoded(call, answer, decodeObject);
+  return { kind: 'patched', meta: metadata, status };
 }
 
 /** An object is missing when the server says so of it, or does not serve its kind in any version any more (K8). */

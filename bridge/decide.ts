@@ -125,11 +125,12 @@ const notYetRow: RuledRow = (see, rule, now) => {
 };
 
 /** Row 10: the budget has no token; held until the window moves or a person approves. */
-const budgetRow: RuledRow = ({ heldBackUntil }, _rule, now) => {
-  if (heldBackUntil === undefined || now >= heldBackUntil) return undefined;
-  const message = 'the rule has used up its budget; goes on when the window has moved, or when a person approves';
-  return { act: 'hold', reason: 'BudgetExceeded', message, wakeAt: heldBackUntil };
+const budgetRow: RuledRow = ({ heldBack }, _rule, now) => {
+  if (heldBack === undefined || now >= heldBack.until) return undefined;
+  return { act: 'hold', reason: 'BudgetExceeded', message: heldBack.why ?? USED_UP, wakeAt: heldBack.until };
 };
+
+const USED_UP = 'the rule has used up its budget; goes on when the window has moved, or when a person approves';
 
 /** Row 12: no request with these digests sent in this term (or since a refusal fell due, or since a retry). */
 const publishRow: RuledRow = (see, rule, now) => {

@@ -38,7 +38,7 @@ export function followRules(options: BridgeOptions, parts: Parts): Following {
     for (const pending of pendings.values()) {
       if (pending.rule !== name) continue;
       // Its budget may be a larger one now, or none.
-      pending.heldBackUntil = undefined;
+      pending.heldBack = undefined;
       work.add(pending.key);
     }
   });

@@ -52,6 +52,12 @@ export interface Refusal {
   readonly dueAt: number;
 }
 
+/** A budget that has no token: from when it is worth asking again (ms since the epoch), and why if it is not simply used up. */
+export interface HeldBack {
+  readonly until: number;
+  readonly why?: string;
+}
+
 /** What the rule says about this object, as far as decisions need it. Times in ms. */
 export interface RuleView {
   readonly digest: string | undefined;
@@ -83,8 +89,8 @@ export interface Observation {
   readonly retries: number;
   readonly graceEnds: number;
   readonly firstPublished: number | undefined;
-  /** Until when the rule's budget holds this deletion back; undefined when it does not, or a person has approved it. */
-  readonly heldBackUntil: number | undefined;
+  /** That the rule's budget holds this deletion back; undefined when it does not, or a person has approved it. */
+  readonly heldBack: HeldBack | undefined;
   readonly seen: readonly Seen[];
   readonly sent: readonly Sent[];
   readonly gones: readonly Gone[];

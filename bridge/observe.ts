@@ -90,7 +90,7 @@ export function observe(pending: Pending, facts: Facts, { rule, neverAccepted }:
     retries: pending.retries,
     graceEnds: Date.parse(meta.deletionTimestamp ?? meta.creationTimestamp),
     firstPublished: pending.firstPublished,
-    heldBackUntil: isApproved(meta, pending.rule) ? undefined : pending.heldBackUntil,
+    heldBack: isApproved(meta, pending.rule) ? undefined : pending.heldBack,
     seen: pending.seen,
     sent: pending.sent,
     gones: pending.gones,

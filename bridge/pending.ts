@@ -5,7 +5,7 @@
  */
 import { deletionBegan } from './contract.ts';
 import type { Decision } from './decide.ts';
-import type { Gone, Refusal, Seen, Sent } from './observation.ts';
+import type { Gone, HeldBack, Refusal, Seen, Sent } from './observation.ts';
 import type { KindRef, KubeObject, ObjectMeta } from './ports.ts';
 import type { Evaluation, Rule } from './rule.ts';
 import { type Answered, NOTHING_ANSWERED } from './slowness.ts';
@@ -62,8 +62,8 @@ export interface Pending {
   firstPublished: number | undefined;
   /** Until when (monotonic ms) the token of the rule's budget that was taken for it covers its first request. */
   tokenLapsesAt: number | undefined;
-  /** The budget had none; from this time on it is worth asking again. In ms since the epoch. */
-  heldBackUntil: number | undefined;
+  /** The budget had none, from `until` (ms since the epoch) on it is worth asking again. */
+  heldBack: HeldBack | undefined;
   retries: number;
   retryHandled: string | undefined;
   /** A retry, or a target that the record lacks, is in memory only; nothing is sent before it is written down. */
@@ -148,7 +148,7 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
     settles: [],
     firstPublished: undefined,
     tokenLapsesAt: undefined,
-    heldBackUntil: undefined,
+    heldBack: undefined,
     retries: 0,
     retryHandled: undefined,
     owesRecord: false,

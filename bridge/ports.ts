@@ -75,7 +75,12 @@ export type PatchOperation =
  * `said` is the server's answer: words for a person, never to be concluded from.
  */
 export type PatchOutcome =
-  | { readonly kind: 'patched'; readonly meta: ObjectMeta }
+  | {
+      readonly kind: 'patched';
+      readonly meta: ObjectMeta;
+      /** As it is stored now, which may be less than what was written; only of a write to the subresource `status`. */
+      readonly status?: unknown;
+    }
   | { readonly kind: 'conflict'; readonly said?: string }
   | { readonly kind: 'missing' };
 

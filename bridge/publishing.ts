@@ -65,7 +65,7 @@ async function mayBeRequested(run: Run, rule: Rule): Promise<boolean> {
   const { reach, pending } = run;
   const grant = await reach.brakes.take(rule);
   pending.tokenLapsesAt = grant.ok ? grant.lapsesAt : undefined;
-  pending.heldBackUntil = grant.ok ? undefined : grant.until;
+  pending.heldBack = grant.ok ? undefined : grant;
   return grant.ok;
 }
 

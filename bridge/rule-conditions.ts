@@ -2,6 +2,7 @@
  * The conditions of a judgement: Accepted, Permitted, Watching, and Ready, which sums them up. Called by rule-status.ts.
  * Reasons are stable words that programs may wait for; messages are for people.
  */
+import { type Lost, lostWords } from './kept-status.ts';
 import { RIGHTS_BINDING } from './rights-binding.ts';
 import type { OwnershipBinding } from './rule.ts';
 import { type ACCEPTANCES, PERMISSIONS, WATCHINGS } from './rule-facts.ts';
@@ -44,10 +45,12 @@ export function sightingOf(isWatching: boolean): Sighting {
   return { isWatching, served: EVERYWHERE, blindIn: [], left: [], leaving: new Map(), going: [], unbound: [] };
 }
 
-/** The conditions of a judgement. */
-export function conditionsOf(judgement: Judgement, sighting: Sighting): readonly Condition[] {
+/** The conditions of a judgement; `lost`: what of the status was not stored. */
+export function conditionsOf(judgement: Judgement, sighting: Sighting, lost: Lost = []): readonly Condition[] {
   const basis = [accepted(judgement), permitted(judgement, sighting), watching(judgement, sighting)];
-  const lacksOne = basis.find(({ status }) => status !== 'True');
+  const unkept = lost.length === 0 ? undefined : { reason: 'StatusNotKept', message: lostWords(lost) };
+  const lacksOne =
+    basis[0]?.status === 'True' && unkept !== undefined ? unkept : basis.find(({ status }) => status !== 'True');
   const ready: Condition =
     lacksOne === undefined
       ? { type: 'Ready', status: 'True', reason: 'Ready', message: 'objects are held and taken down' }

@@ -7,6 +7,7 @@ import type { Births } from './births.ts';
 import type { Contests } from './contests.ts';
 import { addEntry } from './finalizer.ts';
 import { INJECTS_LABEL, injectsLabel } from './injects.ts';
+import { lostWords } from './kept-status.ts';
 import { kindName } from './kind-key.ts';
 import { explain, type Log } from './log.ts';
 import type { Clock, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
@@ -16,7 +17,7 @@ import { lastAcceptedOf, putInForce } from './rule-force.ts';
 import { isPermitted, type Judgement, mayHold } from './rule-judge.ts';
 import { leftBehind, NOWHERE, noteNamespaces } from './rule-namespaces.ts';
 import { goingFrom, type Places, type PlacesOptions, seeToPlaces } from './rule-places.ts';
-import { STATUS_EVERY_MS, type StatusOptions, type Written, writeStatus } from './rule-status.ts';
+import { lostIn, STATUS_EVERY_MS, type StatusOptions, type Told, type Written, writeStatus } from './rule-status.ts';
 import type { LabelWord, Serving } from './serving.ts';
 import { type Condition, labelRule, matchOf, rulePath, statusOf, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
 
@@ -67,13 +68,28 @@ export async function enforce(options: EnforcingOptions, seen: KubeObject, judge
       ...{ left: leftBehind(object, served), leaving: left?.carriers ?? new Map() },
       ...{ going: goingFrom(options, judgement), unbound: options.rights.going },
     };
-    statusDueAt = await writeStatus({ ...options, alsoSaid }, { name, judgement, sighting, seen: object });
+    // What a write of this look says to be there is not believed to be stored.
+    const read = object === seen ? { seen } : {};
+    statusDueAt = await sayStatus({ ...options, alsoSaid }, { name, judgement, sighting, ...read });
   }
   const isEmptying = (left?.carriers.size ?? 0) + options.rights.ending.length > 0;
-  const mayChange = !isInForce || judgement.isIncomplete || !isPermitted(judgement) || isEmptying;
+  const mayChange =
+    !isInForce || lostIn(options, name).length > 0 || judgement.isIncomplete || !isPermitted(judgement) || isEmptying;
   const pause = mayChange ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
   const holdAt = heldIn === undefined ? undefined : clock.now() + heldIn;
   return Math.min(clock.now() + pause, ...[statusDueAt, dueAt, holdAt].filter((at) => at !== undefined));
+}
+
+/** Writes the status, and logs when something of it is not stored, or is at last. */
+async function sayStatus(options: EnforcingOptions & StatusOptions, told: Told): Promise<number | undefined> {
+  const before = lostIn(options, told.name);
+  const dueAt = await writeStatus(options, told);
+  const lost = lostIn(options, told.name);
+  if (lost.join() === before.join()) return dueAt;
+  if (lost.length > 0)
+    options.log.error({ rule: told.name, err: lostWords(lost) }, 'writing the status of a rule: not stored');
+  else options.log.info({ rule: told.name }, 'writing the status of a rule: stored again');
+  return dueAt;
 }
 
 /** Before anything gets the rule's entry its status says where that may be. */

@@ -3,6 +3,7 @@
  * and withdrawal.ts; written only when it says something new, guarded by the resourceVersion that was read.
  */
 import { guards } from './finalizer.ts';
+import { type Lost, lostOf } from './kept-status.ts';
 import type { Pending } from './pending.ts';
 import type { Clock, Cluster, KubeObject } from './ports.ts';
 import { conditionsOf, type Sighting } from './rule-conditions.ts';
@@ -24,10 +25,11 @@ import {
 /** Status is written at most this often, unless a condition changes that people and programs wait for. */
 export const STATUS_EVERY_MS = 10_000;
 
-/** When a status was written (monotonic ms), and what verdict of this process it carried. */
+/** When a status was written (monotonic ms), what verdict of this process it carried, and what of it was not stored. */
 export interface Written {
   readonly at: number;
   readonly verdict: string;
+  readonly lost?: Lost;
 }
 
 /** What writing needs. */
@@ -52,11 +54,27 @@ export interface Told {
 }
 
 /** Writes the status of a rule that was judged; resolves as updateStatus does. */
-export async function writeStatus(
+export async function writeStatus(options: StatusOptions, told: Told): Promise<number | undefined> {
+  const lost = lostIn(options, told.name);
+  const dueAt = await writeKnowing(options, told, lost);
+  const now = lostIn(options, told.name);
+  if (now.join() === lost.join()) return dueAt;
+  // The write itself has shown that something is not stored, or is again: that is said at once.
+  const { seen: _, ...rest } = told;
+  return await writeKnowing(options, rest, now);
+}
+
+/** What of a rule's status was not stored when this process wrote it last. */
+export function lostIn({ written }: Pick<StatusOptions, 'written'>, name: string): Lost {
+  return written.get(name)?.lost ?? [];
+}
+
+async function writeKnowing(
   options: StatusOptions,
   { name, judgement, sighting, seen }: Told,
+  lost: Lost,
 ): Promise<number | undefined> {
-  const conditions = [...conditionsOf(judgement, sighting), ...(options.alsoSaid ?? [])];
+  const conditions = [...conditionsOf(judgement, sighting, lost), ...(options.alsoSaid ?? [])];
   const judged = { ...options, judgement };
   // Whatever changes it after it was seen brings another look: most looks need no second GET.
   const news = seen === undefined ? undefined : newsFor(judged, seen, conditions);
@@ -87,7 +105,8 @@ export async function updateStatus(
     'status',
   );
   if (outcome.kind === 'conflict') throw new Error(`writing the status of rule ${name}: it has changed`);
-  written.set(name, { at, verdict });
+  const lost = outcome.kind === 'patched' ? lostOf(status, outcome.status) : [];
+  written.set(name, { at, verdict, lost });
   return undefined;
 }
 
@@ -95,6 +114,9 @@ export async function updateStatus(
 type News =
   | { readonly kind: 'write'; readonly status: object; readonly verdict: string }
   | { readonly kind: 'later'; readonly dueAt: number | undefined };
+
+/** A budget of which nothing was taken yet. */
+const UNTOUCHED = { reservations: [] };
 
 const NO_NEWS: News = { kind: 'later', dueAt: undefined };
 
@@ -112,11 +134,14 @@ function newsFor(
     observedGeneration: generationOf(object),
     namespaces: served.namespaces === undefined ? undefined : knownNamespaces(object),
     ...(judgement?.rule === undefined ? {} : { lastAccepted: toRemember(object) }),
+    // Before the first deletion, so that it is known by then whether the budget can be counted at all.
+    ...(judgement?.rule?.budget === undefined ? {} : { budget: before.budget ?? UNTOUCHED }),
     conditions: merged(before.conditions ?? [], conditions, { object, now: clock.now() }),
     ...countsOf(pendings(), name, matchOf(object)),
   };
-  if (saysTheSame(before, after)) return NO_NEWS;
   const last = written.get(name);
+  // What was not stored is written again until it is.
+  if (saysTheSame(before, after) && lostIn({ written }, name).length === 0) return NO_NEWS;
   const verdict = verdictOf(object, conditions);
   const age = clock.monotonic() - (last?.at ?? Number.NEGATIVE_INFINITY);
   if (age < STATUS_EVERY_MS && last?.verdict === verdict) {

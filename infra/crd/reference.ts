@@ -139,6 +139,11 @@ function reasonTable(
   return [`| \`${type}\` | reason | meaning |`, '|---|---|---|', ...rows].join('\n');
 }
 
+const READY = `\`Ready\` is \`True\` when all three are; otherwise it repeats the first that is not. An accepted rule also says
+\`Ready=False/StatusNotKept\` where the definition of \`TeardownRule\` in the cluster lacks a field of the status that the bridge
+goes by after a restart, as an older one does: the API server then drops what is written there. The message names the field;
+[operations](operations.md#the-status-is-not-kept) says what to do.`;
+
 /** The whole text of the reference. */
 export function ruleReference(): string {
   return `<!-- Generated from infra/crd (npm run crd): edit there. -->
@@ -193,7 +198,7 @@ ${reasonTable('Permitted', PERMISSIONS)}
 
 ${reasonTable('Watching', WATCHINGS)}
 
-\`Ready\` is \`True\` when all three are; otherwise it repeats the first that is not.
+${READY}
 
 ## Status
 

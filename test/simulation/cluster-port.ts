@@ -73,7 +73,9 @@ export function createClusterPort(input: ClusterPortInput): Cluster {
         check('patch', path);
         const by = process.identity.name;
         const after = access.isServed(path) ? server.patch(path, operations, by, subresource) : undefined;
-        return after === undefined ? { kind: 'missing' } : { kind: 'patched', meta: after.metadata };
+        if (after === undefined) return { kind: 'missing' };
+        const stored = subresource === undefined ? {} : { status: after.status };
+        return { kind: 'patched', meta: after.metadata, ...stored };
       }).catch((error: unknown) => {
         if (error instanceof ApiError && CONFLICTS.has(error.status)) return { kind: 'conflict' };
         throw error;

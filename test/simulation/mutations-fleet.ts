@@ -15,8 +15,8 @@ export const fleetMutations: readonly FleetMutation[] = [
   {
     what: 'forgets the budget on a restart',
     file: 'bridge/brake.ts',
-    from: 'readBlocks(statusOf(object).budget, this.#met',
-    to: 'readBlocks(this.#blocks.has(uid) ? statusOf(object).budget : undefined, this.#met',
+    from: 'readBlocks(statusOf(object).budget, metTimes',
+    to: 'readBlocks(this.#blocks.has(uid) ? statusOf(object).budget : undefined, metTimes',
     seed: 25,
     caughtBy: 'P5',
   },

@@ -135,7 +135,7 @@ export const ruleView: RuleView = {
 /** A pending object of which nothing is known yet. */
 export const observation: Observation = {
   ...{ uid: UID, rule: ruleView, release: 'none', retryAsked: false, retries: RETRIES, graceEnds: BEGAN },
-  ...{ neverAccepted: undefined, heldBackUntil: undefined },
+  ...{ neverAccepted: undefined, heldBack: undefined },
   ...{ ...fresh, seen: [], gones: [], knowsAllSent: true, unknownTarget: false, runsEnd: undefined },
 };
 
@@ -179,7 +179,7 @@ export function observationOf(of: Case): Observation {
   return {
     ...{ uid: UID, rule: viewOf(of), release: of.release, retryAsked: of.retry === 'asked', retries: RETRIES },
     neverAccepted: of.live === 'never accepted' ? 'it does not read' : undefined,
-    heldBackUntil: of.notYet === 'over budget' ? BUDGET_AT : of.notYet === 'no' ? NOW : undefined,
+    heldBack: of.notYet === 'over budget' ? { until: BUDGET_AT } : of.notYet === 'no' ? { until: NOW } : undefined,
     graceEnds: of.notYet === 'grace' ? GRACE_ENDS : BEGAN,
     ...sendings[of.sending],
     seen: begun,

@@ -45,6 +45,8 @@ export class FakeCluster implements Cluster {
   before: (call: Call) => void = () => {};
   /** What cannot be listed or watched, by `group/resource` or `group/resource@namespace`: 403, or 404 for one that is not served. */
   readonly refused = new Map<string, 403 | 404>();
+  /** Fields that the definition of rules lacks in its schema of the status: what is written there is dropped. */
+  readonly dropped = new Set<string>();
   /** The status of the last PATCH. */
   patchStatus: number | undefined;
   readonly #store = new FakeStore();
@@ -137,9 +139,9 @@ export class FakeCluster implements Cluster {
     try {
       const patched = applyPatch(before, operations);
       const after = subresource ? { ...before, status: patched.status } : keepingStatus(path, before, patched);
-      const { metadata } = this.#store.put(path, after);
+      const { metadata, status } = this.#store.put(path, subresource ? this.#pruned(after) : after);
       this.patchStatus = 200;
-      return { kind: 'patched', meta: metadata };
+      return { kind: 'patched', meta: metadata, ...(subresource ? { status: structuredClone(status) } : {}) };
     } catch (error) {
       const status = error instanceof PatchFailed ? 422 : error instanceof ApiError ? error.status : 0;
       this.patchStatus = status;
@@ -197,6 +199,11 @@ export class FakeCluster implements Cluster {
   async recordEvent(event: EventInput): Promise<void> {
     this.#called({ verb: 'event', name: event.object.name });
     this.events.push(event);
+  }
+
+  #pruned({ status, ...rest }: KubeObject): KubeObject {
+    const kept = Object.entries(Object(status)).filter(([field]) => !this.dropped.has(field));
+    return { ...rest, status: Object.fromEntries(kept) };
   }
 
   #called(call: Call): void {
