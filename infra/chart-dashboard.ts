@@ -60,8 +60,9 @@ const LINES: readonly Panel[] = [
   lines('Results, by what was done with them', 'WrongSender and OtherCluster should not be here.', {
     '{{disposition}}': rate('results', 'disposition'),
   }),
-  lines('Taken off by somebody else, and dead letters', 'What went past the bridge, and what no function could do.', {
+  lines('Gone without teardown, and dead letters', 'What went past the bridge, and what no function could do.', {
     'bypassed {{rule}}': `sum by (rule) (increase(finalizer_bridge_bypassed_total{${FILTER}}[1h]))`,
+    'missed {{rule}}': `sum by (rule) (increase(finalizer_bridge_missed_total{${FILTER}}[1h]))`,
     'dead letters {{rule}}': `sum by (rule) (increase(finalizer_bridge_dead_letters_total{${FILTER}}[1h]))`,
   }),
   lines('Entries put on, and waiting for it', 'New objects that the admission policy did not give their entry.', {

@@ -26,6 +26,7 @@ const BOTH_WELL: Series = {
   'finalizer_bridge_oldest_pending_seconds{instance="a",rule="team"}': '300x120',
   'finalizer_bridge_watching{instance="a",group="g",resource="buckets"}': '1x120',
   'finalizer_bridge_bypassed_total{instance="a",rule="team"}': '3x120',
+  'finalizer_bridge_missed_total{instance="a",rule="team"}': '3x120',
   'finalizer_bridge_dead_letters_total{instance="a",rule="team"}': '3x120',
   'finalizer_bridge_results_total{instance="a",disposition="WrongSender"}': '3x120',
   'finalizer_bridge_results_total{instance="a",disposition="Gone"}': '0+5x120',
@@ -53,6 +54,11 @@ const WRONG: Readonly<Record<string, readonly Series[]>> = {
     { 'finalizer_bridge_bypassed_total{instance="a",rule="team"}': '3x110 4x10' },
     { 'finalizer_bridge_bypassed_total{instance="a",rule="team"}': '_x110 1x10' },
     { 'finalizer_bridge_bypassed_total{instance="b",rule="team"}': '_x110 1x10' },
+  ],
+  FinalizerBridgeMissed: [
+    { 'finalizer_bridge_missed_total{instance="a",rule="team"}': '3x110 4x10' },
+    { 'finalizer_bridge_missed_total{instance="a",rule="team"}': '_x110 1x10' },
+    { 'finalizer_bridge_missed_total{instance="b",rule="team"}': '_x110 1x10' },
   ],
   FinalizerBridgeDeadLetters: [
     { 'finalizer_bridge_dead_letters_total{instance="a",rule="team"}': '3x110 4x10' },

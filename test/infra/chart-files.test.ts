@@ -111,6 +111,18 @@ describe('what is watched', () => {
     expect(alerts.filter(({ anchor }) => !anchors.has(anchor))).toEqual([]);
   });
 
+  it('has a row for every metric of an alert, that says what it means', () => {
+    const rows = new Set(
+      namesIn(
+        read('docs/operations.md')
+          .match(/^\| `finalizer_bridge_.*$/gm)
+          ?.join() ?? '',
+      ),
+    );
+
+    expect(alerts.flatMap(({ expr }) => namesIn(expr)).filter((name) => !rows.has(name))).toEqual([]);
+  });
+
   it('has alerts of different names', () => {
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
   });
