@@ -114,12 +114,6 @@ describe('worlds of many deletions', () => {
     expect(outcome.deletions).toBe(1);
   });
 
-  it('P2 know who asked for a deletion that arrives when its run is over (world 106 of 4000)', PATIENCE, async () => {
-    const { broken, deleted } = await runWorld({ seed: 106, deletions: 4_000 });
-    expect(broken).toEqual([]);
-    expect(deleted).toBeGreaterThan(2_000);
-  });
-
   it('P4 settle when a lease ends two that both lead and go on sharing answers (world 1086)', PATIENCE, async () => {
     const { rules, weather, ...plan } = drawPlan(SMALL, 1);
     const objects = Array.from({ length: SHARED }, (_, index): ObjectPlan => {

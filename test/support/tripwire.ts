@@ -72,7 +72,8 @@ export interface TripwireOptions {
 /** Starts a proxy on a free port of 127.0.0.1. */
 export async function startTripwire({ upstream, ca }: TripwireOptions): Promise<Tripwire> {
   const connect = { timeout: 60_000, ...(ca === undefined ? {} : { ca }) };
-  const dispatcher = new Agent({ connect, bodyTimeout: 0, headersTimeout: 60_000 });
+  // Not over HTTP/2, for the reason that fault-proxy.ts gives.
+  const dispatcher = new Agent({ connect, allowH2: false, bodyTimeout: 0, headersTimeout: 60_000 });
   const watchers = new Set<Watcher>();
   const passed: Passing[] = [];
   const judge = async (passing: Passing): Promise<Verdict> => {

@@ -73,6 +73,11 @@ export class FleetBridges {
     return [...this.#living].flatMap(({ bridge }) => bridge ?? []);
   }
 
+  /** Whether the process of that name lives. */
+  isAlive(name: string): boolean {
+    return [...this.#living].some(({ process }) => process.identity.name === name);
+  }
+
   get isRestarting(): boolean {
     return this.#restarts > 0;
   }

@@ -72,6 +72,7 @@ export class FleetWorld implements Surroundings {
     this.ledger = new Ledger({
       ...{ time, server, cloud, plan, results: this.results, requests: this.requests },
       chart: this.site.chart,
+      isBridgeAlive: (name) => this.bridges.isAlive(name),
       batchOf: (name) => this.functions.map((one) => one.batchOf(name)).find((batch) => batch !== undefined),
     });
     watchWrites(this.ledger);

@@ -62,6 +62,7 @@ export async function runFleet(
   bridges.end();
   const copied = [...world.requests, world.results].reduce((sum, queue) => sum + queue.copied, 0);
   if (copied > 0) world.faults.count('queue copy', copied);
+  if (ledger.beyondSight > 0) world.faults.count('P1 beyond sight', ledger.beyondSight);
   return {
     broken: ledger.broken,
     deletions: ledger.deletions,

@@ -72,9 +72,9 @@ function isOwn(ledger: Ledger, { uid }: Hold, target: string): boolean {
 function checkResources(ledger: Ledger): void {
   for (const { name, owner, tags } of ledger.world.cloud.all()) {
     for (const rule of ledger.plans.keys()) {
-      const off = ledger.hold(owner, rule)?.off;
-      if (off?.how !== 'gone' || !isFor(ledger, { name, rule, owner })) continue;
-      const wasAsked = ledger.hold(owner, rule)?.requested.has(name) === true || off.target === name;
+      const hold = ledger.hold(owner, rule);
+      if (hold?.off?.how !== 'gone' || !isFor(ledger, { name, rule, owner })) continue;
+      const wasAsked = (hold.requested.has(name) && !hold.unseen.has(name)) || hold.off.target === name;
       if (wasAsked && !tags.has('stranger')) ledger.note('P1', owner, `${name} of ${owner} has leaked`);
     }
   }

@@ -8,6 +8,7 @@ import { BRIDGE_ROLE, FUNCTION_ROLE } from '../function-host.ts';
 import type { StoredMessage } from '../queue.ts';
 import type { Hold, Ledger } from './ledger.ts';
 import { rulesOn } from './ledger.ts';
+import { noteAnswered, noteAsked } from './ledger-unseen.ts';
 import { at } from './selection.ts';
 
 const KEEP_TAG = 'finalizer-bridge.dev/keep';
@@ -16,6 +17,7 @@ const LAST_CALL_MS = 30_000;
 /** What was read this long ago may still be acted on, the slowest wire included. */
 const STALE_MS = 150_000;
 const APPROVE = 'approve.finalizer-bridge.dev/';
+const RECORD = 'status.finalizer-bridge.dev/';
 
 /** Begins to look at messages and deletions. */
 export function watchMessages(ledger: Ledger): void {
@@ -71,6 +73,8 @@ function onRequest(ledger: Ledger, message: StoredMessage): void {
   }
   if (hold.requested.size === 0) onFirst(ledger, hold);
   const name = String(data.target.name);
+  const record = ledger.objects.get(uid)?.metadata.annotations?.[RECORD + data.rule.name];
+  noteAsked(hold, { name, digest: data.targetDigest, by: sender.slice(BRIDGE_ROLE.length + 1), record });
   hold.requested.set(name, Math.max(hold.requested.get(name) ?? 0, Date.parse(data.expires)));
 }
 
@@ -95,10 +99,13 @@ function onResult(ledger: Ledger, message: StoredMessage): void {
   const { object, rule, result, requestId, expires } = resultIn(ledger, message.body).data;
   if (result.outcome !== 'pending' || result.reason === EXPIRED) ledger.answered.add(requestId);
   const request = ledger.bodies.get(requestId);
-  if (result.outcome !== 'gone' || request === undefined) return;
+  const hold = ledger.hold(object.uid, rule.name);
+  if (request === undefined || hold === undefined) return;
   const name = String(requestIn(ledger, request).data.target.name);
-  const gones = ledger.hold(object.uid, rule.name)?.gones;
-  gones?.set(name, Math.max(gones.get(name) ?? 0, Date.parse(expires)));
+  noteAnswered(hold, name);
+  if (result.outcome !== 'gone') return;
+  const { gones } = hold;
+  gones.set(name, Math.max(gones.get(name) ?? 0, Date.parse(expires)));
 }
 
 /** P5: a request is deleted only when its answer is in the queue, and a "not yet" is no answer to end on. */
@@ -123,7 +130,7 @@ function onAcknowledged(ledger: Ledger, message: StoredMessage, by: string): voi
   const live = ledger.objects.get(object.uid);
   if (result.outcome !== 'gone' || live === undefined || !rulesOn(live).includes(rule.name)) return;
   if (ledger.now() > Date.parse(expires)) return;
-  const record = live.metadata.annotations?.[`status.finalizer-bridge.dev/${rule.name}`] ?? '';
+  const record = live.metadata.annotations?.[RECORD + rule.name] ?? '';
   if (!record.includes(targetDigest)) {
     ledger.note('P5', object.uid, `${by} acknowledged the gone of ${requestId} before the entry was off`);
   }

@@ -8,6 +8,7 @@ import type { Write } from '../api-server.ts';
 import { ON_DELETE } from '../installation.ts';
 import { type Hold, type Ledger, type Off, rulesOn } from './ledger.ts';
 import { faultsOfPatch } from './ledger-patches.ts';
+import { isBeyondSight, noteWritten } from './ledger-unseen.ts';
 import { FLEET_KINDS } from './plan.ts';
 import { at, selects } from './selection.ts';
 
@@ -73,7 +74,8 @@ function begin(ledger: Ledger, { after, path }: Write, has: readonly string[]): 
   for (const rule of has) {
     const uid = after?.metadata.uid ?? '';
     const hold: Hold = {
-      ...{ uid, rule, deletedAt: ledger.now(), requested: new Map(), gones: new Map(), isMoved: false },
+      ...{ uid, rule, deletedAt: ledger.now(), requested: new Map(), unseen: new Map(), gones: new Map() },
+      isMoved: false,
       ...{ retainedSince: undefined, off: undefined, heldFor: undefined, isAlone: has.length === 1 },
       calls: { get: 0, patch: 0 },
     };
@@ -84,13 +86,16 @@ function begin(ledger: Ledger, { after, path }: Write, has: readonly string[]): 
 }
 
 /** What the object says of itself after a write. */
-function follow(ledger: Ledger, { metadata }: KubeObject, rule: string): void {
+function follow(ledger: Ledger, object: KubeObject, rule: string): void {
+  const { metadata } = object;
   const hold = ledger.hold(metadata.uid, rule);
   if (hold === undefined) return;
   const { annotations = {} } = metadata;
   if (annotations[ON_DELETE] !== 'Retain') hold.retainedSince = undefined;
   else hold.retainedSince ??= ledger.now();
-  hold.heldFor = heldFor(annotations[RECORD + rule], metadata.uid);
+  const record = annotations[RECORD + rule];
+  if (hold.unseen.size > 0) noteWritten(hold, record, ledger.targetOf(object, rule));
+  hold.heldFor = heldFor(record, metadata.uid);
   const isReleased = annotations[RELEASE + rule]?.startsWith(metadata.uid) === true;
   if (hold.heldFor !== undefined && FINAL.has(hold.heldFor) && !isReleased) ledger.open.delete(hold);
   else ledger.open.add(hold);
@@ -129,7 +134,11 @@ function whyOff(ledger: Ledger, { before, by, hold, target }: OffInput): Off {
   const rule = ledger.rules.get(hold.rule);
   if (target === undefined && hold.requested.size === 0 && rule?.mayMiss === true) return 'missing';
   const grace = ledger.plans.get(hold.rule)?.binding === 'uid' ? GONE_GRACE_MS : COPIES_MS;
-  const wanted = [...hold.requested.keys(), ...(target === undefined ? [] : [target])];
+  const asked = [...hold.requested.keys()];
+  const unseen = asked.filter((one) => one !== target && !hold.gones.has(one) && isBeyondSight(ledger, hold, one));
+  ledger.beyondSight += unseen.length;
+  for (const name of hold.unseen.keys()) if (!unseen.includes(name)) hold.unseen.delete(name);
+  const wanted = [...asked.filter((one) => !unseen.includes(one)), ...(target === undefined ? [] : [target])];
   const isGone = (one: string) => ledger.now() <= (hold.gones.get(one) ?? 0) + grace;
   const open = wanted.filter((one) => !(one === target ? isGone(one) : hold.gones.has(one)));
   if (wanted.length === 0 || open.length > 0) {

@@ -12,6 +12,7 @@ import type { VirtualTime } from '../clock.ts';
 import type { Cloud } from '../cloud.ts';
 import type { ReceivedMessage, SimulatedQueue } from '../queue.ts';
 import type { Chart } from './chart.ts';
+import type { Unseen } from './ledger-unseen.ts';
 import type { FleetPlan, RulePlan } from './plan.ts';
 
 /** How an entry came off a deleting object. `lapsed`: what it stood for was never there to be taken down. */
@@ -24,6 +25,8 @@ export interface Hold {
   readonly deletedAt: number;
   /** Targets that a bridge has asked for, and when the last such request expires. */
   readonly requested: Map<string, number>;
+  /** Those of them of which nothing but their senders knows; once the entry is off, of which nobody knew. */
+  readonly unseen: Map<string, Unseen>;
   /** Targets that a function of ours has called gone, and until when its request lasts. */
   readonly gones: Map<string, number>;
   /** The target changed, or was cleared, while it was being deleted. */
@@ -57,6 +60,7 @@ export interface Witnessed {
   readonly chart: Chart | undefined;
   /** What a function process works on; undefined for everybody else. */
   batchOf(process: string): readonly ReceivedMessage[] | undefined;
+  isBridgeAlive(name: string): boolean;
 }
 
 const BROKEN_MAX = 20;
@@ -91,6 +95,8 @@ export class Ledger {
   readonly forged = new Set<string>();
   /** Resources that targets were moved to. */
   readonly moved = new Set<string>();
+  /** Targets that stayed because nobody could know of them. */
+  beyondSight = 0;
   /** Objects that were deleted. */
   deletions = 0;
 

@@ -1,0 +1,71 @@
+/*
+ * Worlds of a fleet (fleet/) that are written down, not drawn: what the ledger has to tell apart. Drawn ones are in
+ * fleet.slow.test.ts.
+ */
+import { describe, expect, it } from 'vitest';
+import { drawPlan } from './fleet/draw.ts';
+import { runFleet } from './fleet/fleet.ts';
+import type { Act, Doing, ObjectPlan, Weather } from './fleet/plan.ts';
+
+const SECOND = 1000;
+const CALM_AT = 30 * 60 * SECOND;
+const DELETED_AT = 600 * SECOND;
+
+/** Machines under one rule, one deleted after the other, in fine weather but for what is told. */
+async function runMachines(
+  objects: readonly Partial<ObjectPlan>[],
+  { weather, acts = [] }: { readonly weather: Partial<Weather>; readonly acts?: readonly Act[] },
+) {
+  const { served: _, ...drawn } = drawPlan(2, 1);
+  const spec = { term: '30m', whenAbsent: 'Release', deadline: '24h' };
+  return await runFleet({
+    ...drawn,
+    ...{
+      acts,
+      weather: { ...drawn.weather, isFair: false, calmAt: CALM_AT, leaders: 'one', admission: true, ...weather },
+    },
+    rules: drawn.rules.filter(({ name }) => name === 'machines').map((rule) => ({ ...rule, spec })),
+    objects: objects.map((object, index) => ({
+      ...{ index, kind: 'machines', namespace: 'team-a', labels: {}, isRetained: false, doings: [] },
+      ...{ createdAt: 0, deletedAt: DELETED_AT },
+      things: [{ rule: 'machines', tags: 'own', isThere: true, isNamed: true, deletionMs: 0 }],
+      ...object,
+    })),
+  });
+}
+
+it('P2 who asked for a deletion is known also where it arrives when its run is over', async () => {
+  const objects = Array.from({ length: 600 }, (_, index) => ({ deletedAt: DELETED_AT + index * 300 }));
+  const weather = { faultShare: 0.2, faults: [{ kind: 'error', side: 'late' }] } as const;
+
+  const { broken, faults, deletions } = await runMachines(objects, { weather });
+
+  expect(broken).toEqual([]);
+  expect(deletions).toBeGreaterThan(100);
+  expect(faults['call error late']).toBeGreaterThan(100);
+});
+
+describe('P1 V10 a target that was asked for, whose request is lost and whose sender is killed, and that is changed', () => {
+  const weather = { faultShare: 0, faults: [], lostShare: 1, restartMs: 5 * SECOND } as const;
+  const later = (seconds: number, doing: Doing) =>
+    ({ at: DELETED_AT + seconds * SECOND, doing, rule: 'machines' }) as const;
+  const crash = (seconds: number) =>
+    ({ at: DELETED_AT + seconds * SECOND, happening: 'crashBridge', forMs: 0, chance: 0 }) as const;
+
+  it('before anything was written and before anybody looks again is beyond sight, which is counted and no fault', async () => {
+    const { broken, faults } = await runMachines([{ doings: [later(3, 'move')] }], { weather, acts: [crash(2)] });
+    expect(broken).toEqual([]);
+    expect(faults['P1 beyond sight']).toBe(1);
+  });
+
+  it.each([
+    ['after its first record', [later(46, 'move')], [crash(45)]],
+    ['when somebody has seen that there was none in between', [later(3, 'clear'), later(60, 'move')], [crash(2)]],
+    ['while its sender lives', [later(3, 'move')], []],
+  ])('%s is held: nothing is beyond sight', async (_when, doings, acts) => {
+    const { broken, faults } = await runMachines([{ doings }], { weather, acts });
+    expect(broken).toEqual([]);
+    expect(faults).not.toHaveProperty('P1 beyond sight');
+    expect(faults['queue lost']).toBeGreaterThan(0);
+  });
+});
