@@ -227,7 +227,7 @@ function waitingWith(more: Spec): Spec {
 
 /** What only the bridge can tell: the API server takes it, the bridge says why not (condition `Accepted`). */
 export const onlyTheBridgeRefuses: readonly (readonly [what: string, change: Spec, says: string])[] = [
-  ['an expression that does not compile', { target: { a: 'object.' } }, 'Expected'],
+  ['an expression that does not compile', { target: { a: 'object.' } }, 'no CEL expression: it ends'],
   ['an expression of blanks', { policy: ' \n' }, 'empty'],
   ['a function that does not exist', { target: { a: 'now()' } }, 'no such function: now()'],
   ['a target that is a map', { target: { a: '{"a": object.b}' } }, 'the result is of type map'],
