@@ -3,19 +3,17 @@
  * VPC, and as addresses were once. Pure; called by sqs-signature.ts: a call is signed for the region of its queue, and for the
  * caller's own where the URL names none.
  */
+import { DOMAINS, REGION } from './aws-partitions.ts';
 
-/** `eu-west-1`, `us-gov-west-1`, `us-isob-east-1`: what stands in its place in an address may also be something else. */
-const REGION = '([a-z]{2,4}(?:-[a-z]+)+-[0-9]+)';
-
-/** The domains of the partitions: commercial and GovCloud, China, the European sovereign cloud, and those of US agencies. */
-const DOMAIN =
-  '(?:amazonaws\\.com(?:\\.cn)?|amazonaws\\.eu|c2s\\.ic\\.gov|sc2s\\.sgov\\.gov|cloud\\.adc-e\\.uk|csp\\.hci\\.ic\\.gov)';
+/** What stands in its place in an address may also be something else. */
+const NAMED = `(${REGION})`;
+const DOMAIN = `(?:${DOMAINS.map((domain) => domain.replaceAll('.', '\\.')).join('|')})`;
 const DUAL_STACK_DOMAIN = 'api\\.(?:aws|amazonwebservices\\.com\\.cn|amazonwebservices\\.eu)';
 
 const FORMS = [
-  `sqs(?:-fips)?\\.${REGION}\\.(?:${DOMAIN}|${DUAL_STACK_DOMAIN})`,
-  `vpce-[a-z0-9-]+\\.sqs(?:-fips)?\\.${REGION}\\.vpce\\.${DOMAIN}`,
-  `${REGION}\\.queue\\.${DOMAIN}`,
+  `sqs(?:-fips)?\\.${NAMED}\\.(?:${DOMAIN}|${DUAL_STACK_DOMAIN})`,
+  `vpce-[a-z0-9-]+\\.sqs(?:-fips)?\\.${NAMED}\\.vpce\\.${DOMAIN}`,
+  `${NAMED}\\.queue\\.${DOMAIN}`,
 ].map((form) => new RegExp(`^${form}$`));
 
 /** The oldest address of all names no region, and is of this one. */

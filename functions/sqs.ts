@@ -3,6 +3,7 @@
  * start; report.ts and dispatch.ts see the port only.
  */
 import * as z from 'zod/mini';
+import { partitionOf } from '../bridge/aws-partitions.ts';
 import { createWholeCheck } from '../bridge/checksum.ts';
 import { awsKeys, type Config, sqsEndpoint, traceHeaders } from './config.ts';
 import type { Clock, EntryFault, Queue, Random } from './ports.ts';
@@ -19,9 +20,8 @@ const changed = z.object({ Failed: failed });
 
 /** The queue behind an event: its ARN comes from Lambda, not from a message. */
 export function queueUrlOf(arn: string, { endpoints }: Pick<Config, 'endpoints'>): string {
-  const [, partition, , region, account, name] = arn.split(':');
-  const suffix = partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com';
-  const base = endpoints.sqs?.replace(/\/$/, '') ?? `https://sqs.${region}.${suffix}`;
+  const [, , , region = '', account, name] = arn.split(':');
+  const base = endpoints.sqs?.replace(/\/$/, '') ?? `https://sqs.${region}.${partitionOf(region).domain}`;
   return `${base}/${account}/${name}`;
 }
 

@@ -3,6 +3,7 @@
  * from objects that others write, so only targets of the shape that the handler takes become commands, each word quoted.
  * All of them add tags and leave the others: S3's own put-bucket-tagging would replace them.
  */
+import { partitionOf, REGION } from '../aws-partitions.ts';
 import type { Target } from '../contract.ts';
 import { commandOf } from './shell.ts';
 
@@ -16,7 +17,7 @@ export type Tagging =
 
 type Tagger = (target: Target, tags: Tags) => Tagging;
 
-const REGION = /^[a-z]{2}(-[a-z]+)+-\d$/;
+const AWS_REGION = new RegExp(`^${REGION}$`);
 const ACCOUNT = /^\d{12}$/;
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const INSTANCE = /^i-[0-9a-f]{8,17}$/;
@@ -25,7 +26,7 @@ const VOLUME = /^vol-[0-9a-f]{8,17}$/;
 const TAGGERS: Readonly<Record<string, Tagger>> = {
   's3-bucket': (target, tags) =>
     inAws(target, { key: 'bucket', shape: BUCKET }, (bucket, region) => {
-      const list = `--resource-arn-list=arn:${partitionOf(region)}:s3:::${bucket}`;
+      const list = `--resource-arn-list=arn:${partitionOf(region).id}:s3:::${bucket}`;
       return [
         'resourcegroupstaggingapi',
         'tag-resources',
@@ -63,7 +64,7 @@ function inAws(
   words: (id: string, region: string) => readonly string[],
 ): Tagging {
   const id = textOf(target, key, shape);
-  const region = textOf(target, 'region', REGION);
+  const region = textOf(target, 'region', AWS_REGION);
   const account = textOf(target, 'account', ACCOUNT);
   if (id === undefined || region === undefined || account === undefined)
     return { kind: 'none', why: `the target is not one that the handler takes: ${key}, region and account are needed` };
@@ -73,9 +74,4 @@ function inAws(
 function textOf(target: Target, key: string, shape: RegExp): string | undefined {
   const value = Object.hasOwn(target, key) ? target[key] : undefined;
   return typeof value === 'string' && shape.test(value) ? value : undefined;
-}
-
-function partitionOf(region: string): string {
-  if (region.startsWith('cn-')) return 'aws-cn';
-  return region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws';
 }

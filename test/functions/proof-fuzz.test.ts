@@ -128,13 +128,17 @@ describe('whatever a request asks for', () => {
   });
 
   it('has its queue found by the ARN of the event, in the partition of its region', () => {
-    const region = fc.constantFrom('eu-central-1', 'cn-north-1', 'us-gov-west-1');
+    const domains: Readonly<Record<string, string>> = {
+      ...{ 'eu-central-1': 'amazonaws.com', 'cn-north-1': 'amazonaws.com.cn', 'us-gov-west-1': 'amazonaws.com' },
+      ...{ 'eusc-de-east-1': 'amazonaws.eu', 'us-isob-east-1': 'sc2s.sgov.gov' },
+    };
+    const region = fc.constantFrom(...Object.keys(domains));
     const queue = fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/);
     holds(
       fc.property(region, fc.stringMatching(/^\d{12}$/), queue, (of, account, called) => {
         const url = new URL(queueUrlOf(`arn:${arnPartition(of)}:sqs:${of}:${account}:${called}`, { endpoints: {} }));
         expect(url.pathname).toBe(`/${account}/${called}`);
-        expect(url.hostname).toBe(`sqs.${of}.amazonaws.com${of.startsWith('cn-') ? '.cn' : ''}`);
+        expect(url.hostname).toBe(`sqs.${of}.${domains[of]}`);
       }),
     );
   });

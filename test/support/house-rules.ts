@@ -19,7 +19,7 @@ const isCel = (path: string) => path === 'bridge/cel.ts' || path.startsWith('bri
 export const isPure = (path: string): boolean =>
   isContract(path) ||
   isCel(path) ||
-  /^bridge\/(at-admission|budget-blocks|checksum|decide|event-note|finalizer|injects|kept-status|kind-key|kind-schema|leader-state|managed-fields|next-command|object-meta|patch-body|record|rule-facts|rule-fields|run|served|shell-words|slowness|sqs-(?:refusal|region|signature)|stand-in|target|teardown-rules|wire|words)\.ts$/.test(
+  /^bridge\/(at-admission|aws-partitions|budget-blocks|checksum|decide|event-note|finalizer|injects|kept-status|kind-key|kind-schema|leader-state|managed-fields|next-command|object-meta|patch-body|record|rule-facts|rule-fields|run|served|shell-words|slowness|sqs-(?:refusal|region|signature)|stand-in|target|teardown-rules|wire|words)\.ts$/.test(
     path,
   ) ||
   /^functions\/(aws-errors|ec2-errors|guards|not-found-yet|outcomes|ownership|places|visibility|handlers\/(s3-bucket\/(errors|policy-text)|webhook\/(answer|errors|signature)))\.ts$/.test(
@@ -31,7 +31,10 @@ const isShipped = (path: string) => /^(bridge|functions)\//.test(path);
 export const PURE_LIBRARIES = ['zod/mini', 'zod/v4/core', 'node:crypto'];
 const CEL_LIBRARIES = ['@marcbachmann/cel-js', 're2js'];
 /** What both sides are made of. */
-const SHARED = ['bridge/contract.ts', 'bridge/checksum.ts', 'bridge/sqs-refusal.ts', 'bridge/sqs-signature.ts'];
+const SHARED = [
+  ...['bridge/contract.ts', 'bridge/checksum.ts', 'bridge/aws-partitions.ts'],
+  ...['bridge/sqs-refusal.ts', 'bridge/sqs-signature.ts'],
+];
 const SQS_LIBRARY = '@aws-sdk/client-sqs';
 const KUBERNETES = '@kubernetes/client-node';
 
@@ -90,7 +93,7 @@ export const importRules: readonly Rule[] = [
   },
   {
     title:
-      'functions import from the bridge only the contract, checksums, and how SQS is asked, and nothing from infra or test',
+      'functions import from the bridge only the contract, checksums, the partitions of AWS, and how SQS is asked, and nothing from infra or test',
     faults: ({ path, imports }) =>
       path.startsWith('functions/')
         ? forbid(imports, ({ from }) => SHARED.includes(from) || !/^(bridge|infra|test)\//.test(from))
