@@ -35,7 +35,12 @@ export function drawPlan(seed: number, deletions: number): FleetPlan {
   const objects = Array.from({ length: deletions }, (_, index) =>
     drawObject({ seed, index, rules, activeMs, hasWords, isFair }),
   );
-  const { acts: servedActs, ...served } = drawServed({ seed, activeMs, isFair });
+  const { acts: servedActs, ...served } = drawServed({
+    seed,
+    activeMs,
+    isFair,
+    endsFrom: deletions > ACTED ? LATE * activeMs : 0,
+  });
   const inOrder = [...acts, ...servedActs].sort((one, other) => one.at - other.at);
   return { seed, weather, rules, ...served, objects, acts: inOrder };
 }
