@@ -51,7 +51,10 @@ export function admissionTemplates(): readonly GeneratedFile[] {
       body: guards({ ...none, limits: true }),
     }),
     template('admission-removals', {
-      ...{ served: 'ValidatingAdmissionPolicy', wanted: '(ne .Values.admission.guardEntries "Off")' },
+      ...{
+        served: 'ValidatingAdmissionPolicy',
+        wanted: '(not (has .Values.admission.guardEntries (list "Off" false)))',
+      },
       body:
         `{{- if eq .Values.admission.guardEntries "Deleting" }}\n${guards({ ...none, entries: 'Deleting' })}` +
         `{{- else }}\n${guards({ ...none, entries: 'Always' })}{{- end }}\n`,

@@ -91,7 +91,8 @@ const rights = {
     entryAtBirth: z.boolean(),
     guardWords: z.boolean(),
     limitBridge: z.boolean(),
-    guardEntries: z.enum(['Off', 'Deleting', 'Always']),
+    // Without its quotes `Off` is false to YAML 1.1, which Helm reads values by.
+    guardEntries: z.union([z.enum(['Off', 'Deleting', 'Always']), z.literal(false)]),
   }),
 };
 

@@ -1,7 +1,8 @@
 /*
- * Names that YAML reads as something else, wherever the chart writes one: a namespace called 1234, a release called null, a kind
- * whose label is made of digits only. Each is a name that Kubernetes and Helm take.
+ * Names and words that YAML reads as something else, wherever the chart writes one: a namespace called 1234, a release called null, a kind
+ * whose label is made of digits only; Off, which is false. Each is a name that Kubernetes and Helm take.
  */
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { injectsLabel } from '../../bridge/injects.ts';
 import {
@@ -58,5 +59,35 @@ describe('the chart', () => {
   it('selects the rules of a kind whose label is a number in YAML', async () => {
     const words = ['fb', '--namespace', 'fb-system', '--kube-version', '1.36.0'];
     expect(await written(['finalizer-bridge.dev/injects'], words)).toEqual(new Set([injectsLabel(NUMBERED)]));
+  });
+
+  it.each([
+    ['Off', []],
+    ['"Off"', []],
+    ['no', []],
+    ['Deleting', ['finalizer-bridge-entries']],
+    ['Always', ['finalizer-bridge-entries']],
+  ])('is told by guardEntries: %s whose entries to guard, with quotes or without', async (word, policies) => {
+    const values = await helm.valuesFile({ ...MINIMAL, kinds: [NUMBERED] });
+    const said = `${values}.said`;
+    await writeFile(said, `admission:\n  guardEntries: ${word}\n`);
+    const files = ['--values', values, '--values', said];
+
+    const { code, out, err } = await helm.run('template', 'fb', CHART_FOLDER, ...files, ...POLICIES_SERVED);
+
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    const rendered = manifestsOf(out).filter(({ kind }) => kind === 'ValidatingAdmissionPolicy');
+    expect(rendered.map(({ metadata }) => metadata.name).filter((name) => name.endsWith('-entries'))).toEqual(policies);
+  });
+
+  it.each(['On', 'Sometimes', '1'])('refuses guardEntries: %s', async (word) => {
+    const values = await helm.valuesFile({ ...MINIMAL, kinds: [NUMBERED] });
+    const said = `${values}.said`;
+    await writeFile(said, `admission:\n  guardEntries: ${word}\n`);
+
+    const { code, err } = await helm.run('template', 'fb', CHART_FOLDER, '--values', values, '--values', said);
+
+    expect(code).not.toBe(0);
+    expect(err).toContain('guardEntries');
   });
 });
