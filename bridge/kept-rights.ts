@@ -2,19 +2,23 @@
  * Keeps the rights of the bridge in each namespace for as long as a rule may have entries there, where it serves some namespaces
  * only. When a namespace is deleted Kubernetes deletes what is in it in any order, the RoleBinding of the bridge too: without it
  * no deletion there would ever end (P4, P9). So the binding carries a finalizer of ours from before the first entry until no rule
- * names the namespace in its status any more. Kept by rule-keeper.ts; asked by rule-places.ts and withdrawal.ts.
+ * names the namespace in its status any more; where the whole cluster is served by now, what was kept before is given up.
+ * Kept by rule-keeper.ts; asked by rule-places.ts and withdrawal.ts.
  */
+import { BindingSights, type Sight } from './binding-sights.ts';
 import { addEntry, hasEntry, removeEntry } from './finalizer.ts';
 import { explain, type Log } from './log.ts';
-import { stateOfNamespace } from './namespace-existence.ts';
-import { ApiError, type Clock, type Cluster, type Lease, type ObjectMeta } from './ports.ts';
-import { bindingIn, RIGHTS_FINALIZER } from './rights-binding.ts';
+import type { Clock, Cluster, Lease } from './ports.ts';
+import { RIGHTS_FINALIZER } from './rights-binding.ts';
+import { ANYWHERE } from './rule-namespaces.ts';
 import { lookedInto, type Served } from './served.ts';
 
 /** How often each binding is looked at: a namespace that is being deleted is noticed by its binding. */
 const LOOK_EVERY_MS = 60_000;
 /** How many bindings are asked for at once: one that hangs does so for a call's time-out, and holds up none but its own. */
 const AT_ONCE = 10;
+/** What is not permitted is asked for again this often: the right may have been given. */
+const DENIED_EVERY_MS = 5 * 60_000;
 
 /** What keeping needs. */
 export interface KeptRightsOptions {
@@ -27,23 +31,15 @@ export interface KeptRightsOptions {
   isComplete(): boolean;
 }
 
-/** A binding, as it was seen last. */
-interface Sight {
-  /** Monotonic ms. */
-  readonly at: number;
-  /** undefined: it is not there, or may not be read. */
-  readonly meta: ObjectMeta | undefined;
-  /** The namespace itself is being deleted. */
-  readonly isEnding: boolean;
-}
-
-/** The rights in all namespaces that are looked into; nothing where the whole cluster is served. */
+/** The rights in all namespaces that are looked into; where the whole cluster is served, what is left of those from before. */
 export class KeptRights {
   readonly #options: KeptRightsOptions;
+  /** Those that are looked into; undefined: all, and none needs rights of its own. */
+  readonly #served: readonly string[] | undefined;
   readonly #namespaces: readonly string[];
   /** By rule, the namespaces that its status names. */
   readonly #named = new Map<string, readonly string[]>();
-  readonly #sights = new Map<string, Sight>();
+  readonly #sights: BindingSights;
   /** By namespace, one thing at a time: what one rule needs another must not take away meanwhile. */
   readonly #last = new Map<string, Promise<unknown>>();
   #cancel = () => {};
@@ -51,19 +47,26 @@ export class KeptRights {
 
   constructor(options: KeptRightsOptions) {
     this.#options = options;
-    this.#namespaces = lookedInto(options.served) ?? [];
+    this.#served = lookedInto(options.served);
+    this.#namespaces = this.#served ?? [];
+    this.#sights = new BindingSights(options, this.#served === undefined);
     if (this.#namespaces.length > 0) this.#again();
   }
 
   /** Namespaces that are being deleted while the rights in them are kept, or were until nothing was left. */
   get ending(): readonly string[] {
-    return this.#namespaces.filter((namespace) => this.#sights.get(namespace)?.isEnding === true);
+    return this.#namespaces.filter((namespace) => this.#sights.of(namespace)?.isEnding === true);
   }
 
   /** Namespaces that stay, but in which somebody has deleted the binding: it goes when nothing needs it any more. */
   get going(): readonly string[] {
     const isGoing = (sight: Sight | undefined) => sight?.meta?.deletionTimestamp !== undefined && !sight.isEnding;
-    return this.#namespaces.filter((namespace) => isGoing(this.#sights.get(namespace)));
+    return this.#namespaces.filter((namespace) => isGoing(this.#sights.of(namespace)));
+  }
+
+  /** Namespaces in which a binding may still be kept from before, and may not be read or changed. */
+  get denied(): readonly string[] {
+    return [...this.#sights.denied.keys()].filter((namespace) => this.#isNamed(namespace));
   }
 
   /** A rule's status names these. */
@@ -88,7 +91,8 @@ export class KeptRights {
    * always one that some rule answers for. Throws what another try may mend.
    */
   async leave(rule: string, namespaces: readonly string[]): Promise<void> {
-    const left = this.#namespaces.filter((namespace) => namespaces.includes(namespace));
+    const isKept = (namespace: string) => this.#served?.includes(namespace) ?? namespace !== ANYWHERE;
+    const left = namespaces.filter(isKept);
     if (left.length === 0) return;
     if (!this.#options.isComplete()) throw new Error(`leaving ${left.join(', ')}: not all rules are known yet`);
     const rest = (this.#named.get(rule) ?? []).filter((namespace) => !left.includes(namespace));
@@ -98,6 +102,30 @@ export class KeptRights {
         if (!this.#isNamed(namespace)) await this.#giveUp(namespace);
       });
     }
+  }
+
+  /**
+   * Where the whole cluster is served, and a rule has its rights in all of it: gives up what is kept for it from before. Resolves to
+   * the namespaces that the rule needs to name no more. Never throws: another try may mend what is left.
+   */
+  async outgrow(rule: string, namespaces: readonly string[]): Promise<readonly string[]> {
+    const { clock, log, isComplete } = this.#options;
+    if (this.#served !== undefined || !isComplete()) return [];
+    const deniedAt = (namespace: string) => this.#sights.denied.get(namespace) ?? Number.NEGATIVE_INFINITY;
+    const due = namespaces.filter((namespace) => clock.monotonic() - deniedAt(namespace) >= DENIED_EVERY_MS);
+    const done: string[] = [];
+    await this.#each(due, async (namespace) => {
+      const before = deniedAt(namespace);
+      try {
+        await this.leave(rule, [namespace]);
+        if (deniedAt(namespace) !== before) return;
+        this.#sights.forget(namespace);
+        done.push(namespace);
+      } catch (error) {
+        log.warn({ namespace, err: explain(error) }, 'giving up the rights in a namespace: trying again');
+      }
+    });
+    return done;
   }
 
   async stop(): Promise<void> {
@@ -116,12 +144,13 @@ export class KeptRights {
   }
 
   async #seeAll(namespaces: readonly string[]): Promise<void> {
+    await this.#each(namespaces, (namespace) => this.#inTurn(namespace, () => this.#see(namespace)));
+  }
+
+  async #each(namespaces: readonly string[], act: (namespace: string) => Promise<void>): Promise<void> {
     const waiting = [...namespaces];
     const one = async () => {
-      for (let next = waiting.shift(); next !== undefined && !this.#isStopped; next = waiting.shift()) {
-        const namespace = next;
-        await this.#inTurn(namespace, () => this.#see(namespace));
-      }
+      for (let next = waiting.shift(); next !== undefined && !this.#isStopped; next = waiting.shift()) await act(next);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, one));
   }
@@ -131,9 +160,9 @@ export class KeptRights {
     const { lease, log, isComplete } = this.#options;
     if (!lease.holds()) return;
     try {
-      const { meta } = await this.#read(namespace);
+      const { meta } = await this.#sights.read(namespace);
       if (meta === undefined) return;
-      if (this.#isNamed(namespace)) await this.#patch(namespace, addEntry(meta, RIGHTS_FINALIZER));
+      if (this.#isNamed(namespace)) await this.#sights.patch(namespace, addEntry(meta, RIGHTS_FINALIZER));
       else if (isComplete()) await this.#giveUp(namespace);
     } catch (error) {
       log.warn({ namespace, err: explain(error) }, 'keeping the rights in a namespace: trying again');
@@ -141,54 +170,16 @@ export class KeptRights {
   }
 
   async #giveUp(namespace: string): Promise<void> {
-    const { meta } = await this.#read(namespace);
+    const { meta } = await this.#sights.read(namespace);
     if (meta === undefined) return;
-    if ((await this.#patch(namespace, removeEntry(meta, RIGHTS_FINALIZER))) === 'conflict') {
+    if ((await this.#sights.patch(namespace, removeEntry(meta, RIGHTS_FINALIZER))) === 'conflict') {
       throw new Error(`giving up the rights in namespace ${namespace}: they have changed`);
-    }
-  }
-
-  async #read(namespace: string): Promise<Sight> {
-    const { cluster, clock } = this.#options;
-    const wasEnding = this.#sights.get(namespace)?.isEnding === true;
-    const meta = await this.#binding(namespace);
-    // Rights that were given up go at once, the namespace only after them.
-    const mayEnd = meta === undefined ? wasEnding : meta.deletionTimestamp !== undefined;
-    const isEnding = mayEnd && (await stateOfNamespace(cluster, namespace)) === 'ending';
-    const sight = { at: clock.monotonic(), meta, isEnding };
-    this.#sights.set(namespace, sight);
-    return sight;
-  }
-
-  async #binding(namespace: string): Promise<ObjectMeta | undefined> {
-    try {
-      return (await this.#options.cluster.get(bindingIn(namespace)))?.metadata;
-    } catch (error) {
-      // Whoever gives the rights by other names has none of this.
-      if (error instanceof ApiError && error.status === 403) return undefined;
-      throw error;
-    }
-  }
-
-  async #patch(namespace: string, operations: ReturnType<typeof addEntry>): Promise<'conflict' | 'settled'> {
-    const { cluster, log } = this.#options;
-    if (operations === undefined) return 'settled';
-    try {
-      const outcome = await cluster.patch(bindingIn(namespace), operations);
-      const sight = this.#sights.get(namespace);
-      if (sight !== undefined && outcome.kind === 'patched')
-        this.#sights.set(namespace, { ...sight, meta: outcome.meta });
-      return outcome.kind === 'conflict' ? 'conflict' : 'settled';
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 403)) throw error;
-      log.warn({ namespace, err: explain(error) }, 'keeping the rights in a namespace: not permitted');
-      return 'settled';
     }
   }
 
   /** Whether a look may show that the binding is not kept; what was seen a moment ago and cannot be mended is not asked for again. */
   #mayLack(namespace: string): boolean {
-    const sight = this.#sights.get(namespace);
+    const sight = this.#sights.of(namespace);
     if (sight === undefined) return true;
     const isLive = sight.meta !== undefined && sight.meta.deletionTimestamp === undefined;
     if (isLive) return !hasEntry(sight.meta, RIGHTS_FINALIZER);

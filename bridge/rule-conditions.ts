@@ -38,11 +38,14 @@ export interface Sighting {
   readonly going: readonly string[];
   /** Namespaces in which the binding that gives the rights was deleted, and is kept for now. */
   readonly unbound: readonly string[];
+  /** Where the whole cluster is served: namespaces whose binding from before is kept, and may not be read or changed. */
+  readonly denied: readonly string[];
 }
 
 /** What is seen of a rule's objects where the whole cluster is served. */
 export function sightingOf(isWatching: boolean): Sighting {
-  return { isWatching, served: EVERYWHERE, blindIn: [], left: [], leaving: new Map(), going: [], unbound: [] };
+  const nowhere = { blindIn: [], left: [], going: [], unbound: [], denied: [] };
+  return { isWatching, served: EVERYWHERE, leaving: new Map(), ...nowhere };
 }
 
 /** The conditions of a judgement; `lost`: what of the status was not stored. */
@@ -98,7 +101,7 @@ function accepted({ rule, fault, notes }: Judgement): Condition {
 
 function permitted(
   { rule, lacking, isBeyond, absent, ending }: Judgement,
-  { unbound }: Pick<Sighting, 'unbound'>,
+  { unbound, denied }: Pick<Sighting, 'unbound' | 'denied'>,
 ): Condition {
   const condition = (reason: keyof typeof PERMISSIONS, message: string): Condition => {
     return { type: 'Permitted', status: PERMISSIONS[reason].status, reason, message };
@@ -109,12 +112,17 @@ function permitted(
   if (absent.length > 0) return condition('NamespaceMissing', absence(absent));
   return rule === undefined
     ? condition('NotAccepted', 'not asked before it is accepted')
-    : condition('Permitted', `may ${VERBS.join(', ')}${unboundWords(unbound)}`);
+    : condition('Permitted', `may ${VERBS.join(', ')}${unboundWords(unbound)}${deniedWords(denied)}`);
 }
 
 function unboundWords(unbound: readonly string[]): string {
   if (unbound.length === 0) return '';
   return `; in namespace ${unbound.join(', ')} the RoleBinding ${RIGHTS_BINDING.name} was deleted, and stays until no rule needs it`;
+}
+
+function deniedWords(denied: readonly string[]): string {
+  if (denied.length === 0) return '';
+  return `; may not get, patch the RoleBinding ${RIGHTS_BINDING.name} in namespace ${denied.join(', ')}, which may be kept from when some namespaces were served: deleted, it hangs, and so does the namespace`;
 }
 
 const BEYOND = 'the kind is in no namespace, and this bridge serves some namespaces only: it can see no object of it';

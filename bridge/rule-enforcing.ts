@@ -15,8 +15,8 @@ import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { lastAcceptedOf, putInForce } from './rule-force.ts';
 import { isPermitted, type Judgement, mayHold } from './rule-judge.ts';
-import { leftBehind, NOWHERE, noteNamespaces } from './rule-namespaces.ts';
-import { goingFrom, type Places, type PlacesOptions, seeToPlaces } from './rule-places.ts';
+import { formerNamespaces, leftBehind, NOWHERE, noteNamespaces } from './rule-namespaces.ts';
+import { goingFrom, type Places, type PlacesOptions, seeToFormer, seeToPlaces } from './rule-places.ts';
 import { lostIn, STATUS_EVERY_MS, type StatusOptions, type Told, type Written, writeStatus } from './rule-status.ts';
 import type { LabelWord, Serving } from './serving.ts';
 import { type Condition, labelRule, matchOf, rulePath, statusOf, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
@@ -67,12 +67,13 @@ export async function enforce(options: EnforcingOptions, seen: KubeObject, judge
       ...{ isWatching: options.isWatching(name), blindIn: options.blindIn(name), served },
       ...{ left: leftBehind(object, served), leaving: left?.carriers ?? new Map() },
       ...{ going: goingFrom(options, judgement), unbound: options.rights.going },
+      denied: deniedTo(options, object),
     };
     // What a write of this look says to be there is not believed to be stored.
     const read = object === seen ? { seen } : {};
     statusDueAt = await sayStatus({ ...options, alsoSaid }, { name, judgement, sighting, ...read });
   }
-  const isEmptying = (left?.carriers.size ?? 0) + options.rights.ending.length > 0;
+  const isEmptying = (left?.carriers.size ?? 0) + options.rights.ending.length > 0 || isOutgrowing(options, object);
   const mayChange =
     !isInForce || lostIn(options, name).length > 0 || judgement.isIncomplete || !isPermitted(judgement) || isEmptying;
   const pause = mayChange ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
@@ -92,6 +93,18 @@ async function sayStatus(options: EnforcingOptions & StatusOptions, told: Told):
   return dueAt;
 }
 
+/** Where the rule's status names a namespace for a binding that may not be read or changed. */
+function deniedTo({ rights }: EnforcingOptions, object: KubeObject): readonly string[] {
+  const former = formerNamespaces(object);
+  return rights.denied.filter((namespace) => former.includes(namespace));
+}
+
+/** Whether rights from before the whole cluster was served may be kept, and may be given up. */
+function isOutgrowing(options: EnforcingOptions, object: KubeObject): boolean {
+  const isAll = options.served.namespaces === undefined && options.lease.holds();
+  return isAll && formerNamespaces(object).length > deniedTo(options, object).length;
+}
+
 /** Before anything gets the rule's entry its status says where that may be. */
 async function placesOf(
   options: EnforcingOptions,
@@ -102,7 +115,7 @@ async function placesOf(
   // The generation that was accepted last goes on putting entries on.
   const rule = judgement.rule ?? book.named(object.metadata.name) ?? lastAcceptedOf(object);
   if (rule !== undefined) return await seeToPlaces(options, object, { rule, judgement });
-  if (served.namespaces === undefined) return { object };
+  if (served.namespaces === undefined) return { object: await seeToFormer(options, object, judgement) };
   return { object: await noteNamespaces(options.cluster, object, { served: NOWHERE, emptied: [] }) };
 }
 

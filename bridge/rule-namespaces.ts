@@ -49,6 +49,21 @@ export function knownNamespaces(object: KubeObject): readonly string[] {
   return isTakenOn(object) ? [ANYWHERE] : [];
 }
 
+/** The same by their names: where the whole cluster is served, those in which rights may be kept from before. */
+export function formerNamespaces(object: KubeObject): readonly string[] {
+  return knownNamespaces(object).filter((namespace) => namespace !== ANYWHERE);
+}
+
+/**
+ * What a status goes on naming: where the whole cluster is served nothing, which says the same as that entries may be anywhere, as
+ * soon as no rights from before are kept.
+ */
+export function namespacesUnder({ namespaces }: Served, object: KubeObject): readonly string[] | undefined {
+  if (namespaces !== undefined) return knownNamespaces(object);
+  const former = formerNamespaces(object);
+  return former.length === 0 ? undefined : [ANYWHERE, ...former];
+}
+
 /** A bridge has begun with a rule: nothing gets its entry before, and a status may not have been written yet. */
 function isTakenOn(object: KubeObject): boolean {
   const { observedGeneration } = statusOf(object);

@@ -1,7 +1,8 @@
 /*
  * Sees to the namespaces that a rule's entries may be in, at each look at the rule: its status names them, and the rights there
  * are kept, before anything gets an entry; what is being left, or is being deleted, or is not there any more is named until it
- * was found empty. Called by rule-enforcing.ts, and by withdrawal.ts for the namespaces that are going.
+ * was found empty. Where the whole cluster is served, what was kept before is given up. Called by rule-enforcing.ts, and by
+ * withdrawal.ts for the namespaces that are going.
  */
 import type { KeptRights } from './kept-rights.ts';
 import type { Leavings, Left } from './leavings.ts';
@@ -9,7 +10,7 @@ import type { Cluster, KubeObject } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { Judgement } from './rule-judge.ts';
-import { ANYWHERE, knownNamespaces, NOWHERE, noteNamespaces, stillLeaving } from './rule-namespaces.ts';
+import { formerNamespaces, knownNamespaces, NOWHERE, noteNamespaces, stillLeaving } from './rule-namespaces.ts';
 import type { Served } from './served.ts';
 
 /** What seeing to them needs. */
@@ -28,6 +29,8 @@ export interface Places {
   readonly left: Left;
 }
 
+const NOTHING: Left = { emptied: [], carriers: new Map() };
+
 /** The namespaces that are going, or are gone: nothing new can be made there. */
 export function goingFrom({ rights }: Pick<PlacesOptions, 'rights'>, { absent, ending }: Judgement): readonly string[] {
   return [...new Set([...absent, ...ending, ...rights.ending])];
@@ -41,12 +44,14 @@ export async function seeToPlaces(
 ): Promise<Places> {
   const { book, cluster, leavings, rights, served } = options;
   if (judgement.isBeyond) return await leaveAll(options, object, rule.name);
+  if (served.namespaces === undefined) {
+    const emptied = await outgrow(options, object, judgement);
+    return { object: await noteNamespaces(cluster, object, { served, emptied }), left: NOTHING };
+  }
   const going = goingFrom(options, judgement);
   const looked = [...stillLeaving(object, served), ...goingNamed(object, going)];
   const left = await leavings.look(rule, [...new Set(looked)], going);
   const { emptied } = left;
-  if (served.namespaces === undefined)
-    return { object: await noteNamespaces(cluster, object, { served, emptied }), left };
   // What is forgotten now may be there again before the next look: nothing gets its entry there until it is named again (P5).
   book.note(rule.name, without(knownNamespaces(object), emptied));
   await rights.leave(rule.name, emptied);
@@ -56,12 +61,36 @@ export async function seeToPlaces(
   return { object: noted, left };
 }
 
+/**
+ * Where the whole cluster is served: gives up what is kept of rights from before, once they are given in all of it; those in which
+ * nothing is kept for this rule any more.
+ */
+async function outgrow(
+  { rights }: Pick<PlacesOptions, 'rights'>,
+  object: KubeObject,
+  { lacking }: Pick<Judgement, 'lacking'>,
+): Promise<readonly string[]> {
+  return lacking.length > 0 ? [] : await rights.outgrow(object.metadata.name, formerNamespaces(object));
+}
+
+/** The same for a rule of which no generation is in force: what its status then names instead is that entries may be anywhere. */
+export async function seeToFormer(
+  options: Pick<PlacesOptions, 'cluster' | 'rights' | 'served'>,
+  object: KubeObject,
+  judgement: Judgement,
+): Promise<KubeObject> {
+  const emptied = await outgrow(options, object, judgement);
+  return emptied.length === 0
+    ? object
+    : await noteNamespaces(options.cluster, object, { served: options.served, emptied });
+}
+
 /** Of a kind that is in no namespace there is nothing in any, whatever was noted while its scope was not known. */
 async function leaveAll({ cluster, rights }: PlacesOptions, object: KubeObject, rule: string): Promise<Places> {
-  const emptied = knownNamespaces(object).filter((namespace) => namespace !== ANYWHERE);
+  const emptied = formerNamespaces(object);
   await rights.leave(rule, emptied);
   const noted = await noteNamespaces(cluster, object, { served: NOWHERE, emptied });
-  return { object: noted, left: { emptied, carriers: new Map() } };
+  return { object: noted, left: { ...NOTHING, emptied } };
 }
 
 function without(namespaces: readonly string[], some: readonly string[]): readonly string[] {

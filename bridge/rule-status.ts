@@ -10,7 +10,7 @@ import { conditionsOf, type Sighting } from './rule-conditions.ts';
 import { countsOf } from './rule-counts.ts';
 import { toRemember } from './rule-force.ts';
 import type { Judgement } from './rule-judge.ts';
-import { knownNamespaces } from './rule-namespaces.ts';
+import { namespacesUnder } from './rule-namespaces.ts';
 import type { Served } from './served.ts';
 import {
   type Condition,
@@ -132,7 +132,7 @@ function newsFor(
   const after = {
     ...before,
     observedGeneration: generationOf(object),
-    namespaces: served.namespaces === undefined ? undefined : knownNamespaces(object),
+    namespaces: namespacesUnder(served, object),
     ...(judgement?.rule === undefined ? {} : { lastAccepted: toRemember(object) }),
     // Before the first deletion, so that it is known by then whether the budget can be counted at all.
     ...(judgement?.rule?.budget === undefined ? {} : { budget: before.budget ?? UNTOUCHED }),

@@ -12,7 +12,7 @@ import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { lastAcceptedOf } from './rule-force.ts';
 import { type Judgement, whyRefused } from './rule-judge.ts';
-import { knownNamespaces, leftBehind, leftWords, stillLeaving } from './rule-namespaces.ts';
+import { formerNamespaces, knownNamespaces, leftBehind, leftWords, stillLeaving } from './rule-namespaces.ts';
 import { goingFrom, goingNamed, type PlacesOptions, seeToPlaces } from './rule-places.ts';
 import { updateStatus, type Written } from './rule-status.ts';
 import { ruleFromObject } from './rules.ts';
@@ -56,7 +56,11 @@ export async function withdraw(
     await say(options, name, ['Settling', 'waiting until no new object can get the entry']);
     return clock.now() + settlesIn;
   }
-  const leaves = [...goingNamed(object, goingFrom(options, judgement)), ...stillLeaving(object, options.served)];
+  const outgrown = options.served.namespaces === undefined ? formerNamespaces(object) : [];
+  const leaves = [
+    ...[...goingNamed(object, goingFrom(options, judgement)), ...stillLeaving(object, options.served)],
+    ...outgrown,
+  ];
   // A namespace that is being deleted, or left, waits for no other.
   const isWaitedFor = leaves.length > 0 || judgement.isBeyond;
   const seen = isWaitedFor ? (await seeToPlaces(options, object, { rule, judgement })).object : object;

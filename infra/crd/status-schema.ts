@@ -108,7 +108,7 @@ export const statusSchema: Schema = {
     namespaces: {
       type: 'array',
       description:
-        'Where the bridge serves some namespaces only: those that the entry may be on objects in, served now or before; `*` is any.',
+        'Where the bridge serves some namespaces only, or did and still keeps rights in them: those that the entry may be on objects in, served now or before; `*` is any.',
       maxItems: NAMESPACES_MAX.kept,
       items: text('A namespace, or `*`.', 63),
       'x-kubernetes-list-type': 'atomic',

@@ -87,11 +87,22 @@ const existence = (extent: Extent): readonly Right[] =>
           why: 'tells a namespace that is gone, and its rights with it, from one in which rights are missing',
         },
       ];
-/** The very binding that gives these rights: nothing else of roles and bindings may be read or written. */
-const ofBinding = ({ namespaces }: Extent, why: string): readonly Right[] => {
+/**
+ * The very binding that gives these rights: nothing else of roles and bindings may be read or written. Where the whole cluster is
+ * served it is the one from before that, in whichever namespace that was.
+ */
+const ofBinding = (extent: Extent, why: { readonly some: string; readonly all: string }): readonly Right[] => {
   const { group, resource, name } = RIGHTS_BINDING;
-  const named = { where: 'served' as const, apiGroups: [group], resources: [resource], resourceNames: [name] };
-  return namespaces === undefined ? [] : [{ ...named, verbs: ['get', 'patch'], why }];
+  const named = { where: placeOf(extent), apiGroups: [group], resources: [resource], resourceNames: [name] };
+  return [{ ...named, verbs: ['get', 'patch'], why: extent.namespaces === undefined ? why.all : why.some }];
+};
+const KEEPS_RIGHTS = {
+  some: 'keeps these rights by a finalizer on the RoleBinding that gives them: when the namespace is deleted, deletions there still come to their end',
+  all: 'takes the finalizer off that an installation which served some namespaces only has put on its RoleBindings there: otherwise these, and the namespaces, would hang when they are deleted',
+};
+const ENDS_RIGHTS = {
+  some: 'takes that finalizer off, so that nothing of an installation is left',
+  all: 'the same in namespaces that rules still name, where the bridge has not done it, so that nothing of an installation is left',
 };
 const always = (extent: Extent): readonly Right[] => [
   {
@@ -119,10 +130,8 @@ export function bridgeNeeds(kinds: readonly Kind[], extent: Extent = {}): readon
     ...(namespaceSelectors ? [labels(extent)] : []),
     ...existence(extent),
     ...always(extent),
-    ...ofBinding(
-      extent,
-      'keeps these rights by a finalizer on the RoleBinding that gives them: when the namespace is deleted, deletions there still come to their end',
-    ),
+    // Rules from a file have no status to name a namespace in, so nothing is kept for them.
+    ...(rulesFromApi ? ofBinding(extent, KEEPS_RIGHTS) : []),
   ];
 }
 
@@ -147,7 +156,7 @@ export function drainNeeds(
     },
     ...existence(extent),
     { where: placeOf(extent), ...events, why: 'tells by an Event what it has released' },
-    ...ofBinding(extent, 'takes that finalizer off, so that nothing of an installation is left'),
+    ...ofBinding(extent, ENDS_RIGHTS),
   ];
 }
 

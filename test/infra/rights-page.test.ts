@@ -13,6 +13,7 @@ import { bridgeNeeds, drainNeeds, PEOPLE } from '../../infra/rights/rights.ts';
 import { root } from '../support/tracked-files.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const RBAC = 'rbac.authorization.k8s.io';
 const pages = ['docs/rights.md', 'docs/security.md'] as const;
 const rights = [
   ...bridgeNeeds([{ group: '', resource: 'configmaps' }]),
@@ -29,23 +30,34 @@ describe('a right', () => {
   });
 
   it('of the accounts reaches no Secret, no policy, no definition and no role', () => {
-    const groups = new Set([...bridgeNeeds([]), ...drainNeeds([])].flatMap(({ apiGroups }) => apiGroups));
-    expect(groups).toEqual(new Set(['', 'finalizer-bridge.dev', 'events.k8s.io', 'coordination.k8s.io']));
-    const core = [...bridgeNeeds([]), ...drainNeeds([])].filter(({ apiGroups }) => apiGroups.includes(''));
+    const rights = [...bridgeNeeds([]), ...drainNeeds([])];
+    const ofCluster = ['', 'finalizer-bridge.dev', 'events.k8s.io', 'coordination.k8s.io', RBAC];
+    expect(new Set(rights.flatMap(({ apiGroups }) => apiGroups))).toEqual(new Set(ofCluster));
+    const core = rights.filter(({ apiGroups }) => apiGroups.includes(''));
     expect(new Set(core.flatMap(({ resources }) => resources))).toEqual(new Set(['namespaces']));
   });
 
-  it('where some namespaces are served reaches of roles and bindings the one there that gives these rights, by its name', () => {
-    const some = { namespaces: ['team-a'] };
-    const rights = [...bridgeNeeds([], some), ...drainNeeds([], some)];
-    const ofRoles = rights.filter(({ apiGroups }) => apiGroups.includes('rbac.authorization.k8s.io'));
-    for (const { why: _, ...right } of ofRoles) {
-      expect(right).toEqual({
-        ...{ where: 'served', apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'] },
-        ...{ resourceNames: ['finalizer-bridge'], verbs: ['get', 'patch'] },
-      });
-    }
-    expect(ofRoles.length).toBe(2);
+  it.each([
+    ['some namespaces are', 'served', { namespaces: ['team-a'] }],
+    ['the whole cluster is', 'cluster', {}],
+  ] as const)(
+    'where %s served reaches of roles and bindings the one that gives rights in a namespace, by its name',
+    (_, where, extent) => {
+      const rights = [...bridgeNeeds([], extent), ...drainNeeds([], extent)];
+      const ofRoles = rights.filter(({ apiGroups }) => apiGroups.includes(RBAC));
+      for (const { why: _why, ...right } of ofRoles) {
+        expect(right).toEqual({
+          ...{ where, apiGroups: [RBAC], resources: ['rolebindings'] },
+          ...{ resourceNames: ['finalizer-bridge'], verbs: ['get', 'patch'] },
+        });
+      }
+      expect(ofRoles.length).toBe(2);
+    },
+  );
+
+  it('on a binding is not given for rules from a file, which name no namespace', () => {
+    const groups = bridgeNeeds([], { rulesFromApi: false }).flatMap(({ apiGroups }) => apiGroups);
+    expect(groups).not.toContain(RBAC);
   });
 });
 

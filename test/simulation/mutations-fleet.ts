@@ -87,8 +87,8 @@ export const fleetMutations: readonly FleetMutation[] = [
   {
     what: 'lets the rights in a namespace go before the last entry',
     file: 'bridge/kept-rights.ts',
-    from: 'if (this.#isNamed(namespace)) await this.#patch',
-    to: 'if (meta.deletionTimestamp === undefined) await this.#patch',
+    from: 'if (this.#isNamed(namespace)) await this.#sights.patch',
+    to: 'if (meta.deletionTimestamp === undefined) await this.#sights.patch',
     seed: 9,
     caughtBy: 'P9',
   },

@@ -11,8 +11,11 @@ import type { Call } from './stored-object.ts';
 
 const { name: BINDING } = RIGHTS_BINDING;
 
-/** Makes namespaces, each with the binding, and lets it decide what may be done there; to be called before the bridge starts. */
-export function bindRights({ cluster, kinds }: RuleScene, ...namespaces: readonly string[]): void {
+/**
+ * Makes namespaces, each with the binding, and lets it decide what may be done there; to be called before the bridge starts.
+ * What it returns gives the rights in the whole cluster.
+ */
+export function bindRights({ cluster, kinds }: RuleScene, ...namespaces: readonly string[]): () => void {
   for (const name of namespaces) {
     cluster.create({ name, kind: NAMESPACES, namespace: undefined, finalizers: ['kubernetes'] });
     cluster.create({ name: BINDING, namespace: name, uid: `binding-in-${name}`, kind: RIGHTS_BINDING });
@@ -25,6 +28,10 @@ export function bindRights({ cluster, kinds }: RuleScene, ...namespaces: readonl
   };
   const lacking = kinds.lacking.bind(kinds);
   kinds.lacking = async (watched, verbs) => (isBound(watched) ? await lacking(watched, verbs) : verbs);
+  return () => {
+    cluster.before = before;
+    kinds.lacking = lacking;
+  };
 }
 
 /** The binding in a namespace. */
