@@ -168,6 +168,19 @@ it.each([{ verbs: ['get', 'patch'] }, { verbs: ['patch'] }])(
   },
 );
 
+it('who has let a binding go by hand, where the bridge may not, says so in the status of the rule, and no more is said of it', async () => {
+  const before = await widened();
+  deny(before, 'get', 'patch');
+  const scene = await RuleScene.start({ world: before });
+  await scene.clock.advance(60_000);
+  expect(scene.condition('Permitted')?.message).toContain('RoleBinding');
+  const bare = () => ({ ...scene.status(), namespaces: undefined });
+  scene.cluster.change(RULE, (rule) => ({ ...rule, status: bare() }), TEARDOWN_RULES);
+  await scene.clock.advance(60_000);
+  expect(scene.condition('Permitted')?.message).toBe('may get, list, watch, patch');
+  expect(scene.status().namespaces).toBeUndefined();
+});
+
 it('P9 a rule that is withdrawn first takes them along, whatever it waits for, and so does the last of several', async () => {
   const before = await widened('younger');
   unbindAll(before);
