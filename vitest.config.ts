@@ -20,6 +20,7 @@ const LEAVING = endToEnd([
   ...[
     'docs-first-day',
     'chart-namespace-deleted',
+    'chart-widened',
     'chart-install',
     'docs-on-call',
     'chart-namespaces',

@@ -22,7 +22,6 @@ import { ruleFor } from '../support/site-kind.ts';
 
 const MINUTES = 600_000;
 const [HOME, OTHER, OUTSIDE] = ['widened-home', 'widened-other', 'widened-outside'];
-const SOME = { namespaces: [HOME, OTHER] };
 const KEPT = 'rights.finalizer-bridge.dev/kept';
 const BINDINGS = '/apis/rbac.authorization.k8s.io/v1/rolebindings';
 const bindingIn = (namespace: string, name = 'finalizer-bridge') =>
@@ -60,11 +59,10 @@ async function binding(namespace: string): Promise<z.output<typeof object>['meta
   return status === 404 ? undefined : z.parse(object, body).metadata;
 }
 
-const areGone = async () => (await binding(HOME)) === undefined && (await binding(OTHER)) === undefined;
-const areKept = async () => {
-  const finalizers = [await binding(HOME), await binding(OTHER)].map((one) => one?.finalizers ?? []);
-  return finalizers.every((its) => its.includes(KEPT));
-};
+const all = (namespaces: readonly string[]) => Promise.all(namespaces.map(binding));
+const areGone = async (...namespaces: readonly string[]) => (await all(namespaces)).every((one) => one === undefined);
+const areKept = async (...namespaces: readonly string[]) =>
+  (await all(namespaces)).every((one) => one?.finalizers.includes(KEPT) === true);
 const namesNone = async () => !('namespaces' in ((await on.rules.read('team'))?.status ?? { namespaces: [] }));
 
 async function tearsDown(name: string, namespace = OTHER): Promise<void> {
@@ -86,7 +84,7 @@ beforeAll(async () => {
   buckets = bucketsOf(on.site);
   const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   await on.kube.apply([namespace(OTHER), namespace(OUTSIDE)]);
-  expect(await release('install', SOME)).toMatchObject({ code: 0, err: '' });
+  expect(await release('install', { namespaces: [HOME, OTHER] })).toMatchObject({ code: 0, err: '' });
   bridge = await on.startBridge();
   await leads(bridge);
   await takesOn();
@@ -98,12 +96,12 @@ describe('an installation for some namespaces that is upgraded to the whole clus
     await tearsDown('before');
     await buckets.create('held', { namespace: OTHER });
     await buckets.delete('held');
-    expect(await areKept()).toBe(true);
+    expect(await areKept(HOME, OTHER)).toBe(true);
 
     expect(await release('upgrade', {})).toMatchObject({ code: 0, err: '' });
     expect(await binding(OTHER)).toMatchObject({ finalizers: [KEPT], deletionTimestamp: expect.any(String) });
     await nextBridge();
-    await eventually('the bindings are gone', areGone, 60_000);
+    await eventually('the bindings are gone', () => areGone(HOME, OTHER), 60_000);
     await on.rules.ready('team', 60_000);
     await eventually('the rule names no namespace', namesNone, 60_000);
 
@@ -112,9 +110,17 @@ describe('an installation for some namespaces that is upgraded to the whole clus
     await answering.stop();
   });
 
-  it('takes deletions anywhere to their end', { timeout: MINUTES }, async () => {
+  it('takes deletions anywhere to their end, and a namespace that was served before can be deleted', {
+    timeout: MINUTES,
+  }, async () => {
     await tearsDown('after');
     await tearsDown('outside', OUTSIDE);
+    await buckets.create('last', { namespace: OTHER });
+    const answering = await on.site.startFunction();
+    const ending = await endNamespace(on.kube, OTHER, [`${on.site.group}/v1/buckets`]);
+    await buckets.gone('last', 120_000);
+    await ending.over(60_000);
+    await answering.stop();
   });
 
   it('lets the bridge read no binding but those of its name, and list none', async () => {
@@ -126,40 +132,58 @@ describe('an installation for some namespaces that is upgraded to the whole clus
   });
 
   it('goes back when no rule is there, and keeps its rights again', { timeout: MINUTES }, async () => {
-    const refused = await release('upgrade', SOME);
+    const refused = await release('upgrade', { namespaces: [HOME, OUTSIDE] });
     expect([refused.code === 0, refused.err]).toEqual([
       false,
       expect.stringContaining('The whole cluster is served, and there are rules'),
     ]);
     await on.rules.delete('team');
     await eventually('the rule is withdrawn', async () => (await on.rules.read('team')) === undefined, 300_000);
-    expect(await release('upgrade', SOME)).toMatchObject({ code: 0, err: '' });
+    expect(await release('upgrade', { namespaces: [HOME, OUTSIDE] })).toMatchObject({ code: 0, err: '' });
     await nextBridge();
     await takesOn();
-    await eventually('they are kept', areKept, 60_000);
-    await tearsDown('back');
+    await eventually('they are kept', () => areKept(HOME, OUTSIDE), 60_000);
+    await tearsDown('back', OUTSIDE);
   });
 
-  it('P9 has a namespace end that is deleted while no bridge looks, before and after the upgrade', {
+  it('P9 has a namespace end that is deleted, rights first, before the upgrade and while no bridge runs', {
     timeout: MINUTES,
   }, async () => {
-    await buckets.create('last', { namespace: OTHER });
+    await buckets.create('ending', { namespace: OUTSIDE });
     await bridge.stop();
-    const ending = await endNamespace(on.kube, OTHER, [`${on.site.group}/v1/buckets`]);
+    const ending = await endNamespace(on.kube, OUTSIDE, [`${on.site.group}/v1/buckets`]);
     expect(await release('upgrade', {})).toMatchObject({ code: 0, err: '' });
     await nextBridge();
-    await eventually('the bindings are gone', areGone, 60_000);
+    await eventually('the bindings are gone', () => areGone(HOME, OUTSIDE), 60_000);
     const answering = await on.site.startFunction();
-    await buckets.gone('last', 120_000);
+    await buckets.gone('ending', 120_000);
     await ending.over(60_000);
     await answering.stop();
   });
+});
 
-  it('P9 is uninstalled clean', { timeout: MINUTES }, async () => {
+describe('an uninstallation of one that was upgraded so, and of which no bridge ever ran', () => {
+  it('P9 drains under the rights that are there, and leaves no binding that hangs', { timeout: MINUTES }, async () => {
+    // As if the bridge of before had kept it, and a rule still answered for it.
+    await on.kube.apply([
+      {
+        ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding' },
+        metadata: { name: 'finalizer-bridge', namespace: HOME, finalizers: [KEPT] },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+        subjects: [],
+      },
+    ]);
+    await bridge.stop();
+    const named = { status: { namespaces: ['*', HOME] } };
+    const by = { contentType: 'application/merge-patch+json' };
+    const path = '/apis/finalizer-bridge.dev/v1alpha1/teardownrules/team/status';
+    expect((await on.kube.request('PATCH', path, named, by)).status).toBe(200);
+    await on.kube.request('DELETE', bindingIn(HOME));
+    expect((await binding(HOME))?.finalizers).toEqual([KEPT]);
     const uninstalling = on.helm.run('uninstall', RELEASE, '--namespace', NAMESPACE, '--timeout', '6m');
     const [{ code, said }, ended] = await Promise.all([runNextJob(on.node, NAMESPACE), uninstalling]);
     expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('clean: no rule is left') });
     expect(ended.code).toBe(0);
-    await bridge.stop();
+    expect(await binding(HOME)).toBeUndefined();
   });
 });
