@@ -31,7 +31,9 @@ export async function noteFailure(reach: Reach, { key, error, failures }: Failur
   const level = failures <= FAILURES_UNTIL_HELD || Number.isInteger(Math.log2(failures)) ? 'warn' : 'debug';
   log[level]({ key, failures, err: message }, 'settling an object: trying again');
   if (pending === undefined || failures < FAILURES_UNTIL_HELD) return;
-  const told = error instanceof Unrecordable ? error.standing : { reason: 'Failing', message };
+  // Where something is to be sent only once the record names it, nothing is wrong but that it cannot be written.
+  const isHeld = error instanceof Unrecordable && error.standing.phase === 'Held';
+  const told = isHeld ? error.standing : { reason: 'Failing', message };
   const isNews = pending.standing?.reason !== told.reason;
   const since = isNews ? clock.now() : (pending.standing?.since ?? clock.now());
   const standing = { phase: 'Held' as const, reason: told.reason, message: told.message, since };

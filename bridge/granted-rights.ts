@@ -1,12 +1,12 @@
 /*
- * Rights that the API server has just told the bridge to have, believed for less than a minute: a rule with pending deletions is
- * judged every few seconds, and where some namespaces are served each judgement asks for four verbs in every one of them. What is
- * lacking is asked for anew each time. Put around the kinds port by main.ts, asked by rule-judge.ts.
+ * Rights that the API server has just told the bridge to have, believed for less than a minute: a rule whose deletions begin and
+ * end is judged every few seconds, and where some namespaces are served each judgement asks for four verbs in every one of them.
+ * What is lacking is asked for anew each time. Put around the kinds port by main.ts, asked by rule-judge.ts.
  */
 import type { Clock, Kinds, Watched } from './ports.ts';
 import { watchedKey } from './served.ts';
 
-/** So that a right that was taken away is still told within a minute or so (P7). */
+/** So that a right that was taken away is still told with the next judgement but one, or sooner by what fails for it (P7). */
 const BELIEVED_MS = 45_000;
 
 /** The same kinds; what may be done with a part of one is not asked for again at once, for whichever rule. */

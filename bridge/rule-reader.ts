@@ -1,6 +1,6 @@
 /*
  * Reads TeardownRules, each generation once: compiling the expressions of a rule costs more than all the rest of a look at it,
- * and a rule with pending deletions is looked at every few seconds. Made by rule-keeper.ts, asked by rule-judge.ts.
+ * and a rule whose deletions begin and end is looked at every few seconds. Made by rule-keeper.ts, asked by rule-judge.ts.
  */
 import type { KubeObject } from './ports.ts';
 import { type ParsedRule, ruleFromObject } from './rules.ts';

@@ -103,7 +103,8 @@ const BY_REASON: Readonly<Record<string, Advising>> = {
     ],
   }),
   BudgetExceeded: (commands) => ({
-    waitsFor: "the window of the rule's budget to move, or an approval",
+    waitsFor:
+      "the window of the rule's budget to move, or an approval; where the rule says StatusNotKept, its definition",
     next: [{ say: 'let this deletion through now', command: commands.approve }],
   }),
   WaitForTimedOut: waits('finalizers of others, see below; it goes on by itself when they are off'),
