@@ -46,6 +46,8 @@ describe('that nothing was found', () => {
 });
 
 describe('a request', () => {
+  const refusal = { target: LIVE, rule: RULED, attempt: 3, retry: 2, reason: 'NotOwned', message: 'no' };
+
   it('is sent at once under a rule that has changed, in the same term: another teardown is asked for (P4)', () => {
     const see = { seen: [asked(LIVE)], sent: [sent(LIVE, { rule: RULED_OTHERWISE })] };
     expect(decided(see)).toBe('publish 3/2');
@@ -53,28 +55,12 @@ describe('a request', () => {
   });
 
   it('that a person asked for is sent once, although what was refused before is not due yet (P8)', () => {
-    const refusal = {
-      target: LIVE,
-      rule: RULED,
-      attempt: 3,
-      retry: 2,
-      reason: 'NotOwned',
-      message: 'no',
-    };
     const see = { seen: [asked(LIVE)], refusal: { ...refusal, dueAt: NOW + MINUTE }, retryAsked: true };
     expect(decided({ ...see, sent: [sent(LIVE)] })).toBe('publish 3/3');
     expect(decided({ ...see, sent: [sent(LIVE, { retry: 3 })] })).toMatch(/^wait Requested/);
   });
 
   it('is held up by no refusal of another target, or under another rule (P4)', () => {
-    const refusal = {
-      target: LIVE,
-      rule: RULED,
-      attempt: 3,
-      retry: 2,
-      reason: 'NotOwned',
-      message: 'no',
-    };
     const resting = { ...refusal, dueAt: NOW + MINUTE };
     expect(decided({ refusal: resting })).toBe(`hold NotOwned until ${NOW + MINUTE}`);
     expect(decided({ refusal: { ...resting, target: OTHER } })).toBe('publish 3/2');

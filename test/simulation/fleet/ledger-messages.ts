@@ -7,7 +7,7 @@ import type { CloudDeletion } from '../cloud.ts';
 import { BRIDGE_ROLE, FUNCTION_ROLE } from '../function-host.ts';
 import type { StoredMessage } from '../queue.ts';
 import type { Hold, Ledger } from './ledger.ts';
-import { rulesOn } from './ledger.ts';
+import { RECORD, rulesOn } from './ledger.ts';
 import { noteAnswered, noteAsked } from './ledger-unseen.ts';
 import { at } from './selection.ts';
 
@@ -17,7 +17,6 @@ const LAST_CALL_MS = 30_000;
 /** What was read this long ago may still be acted on, the slowest wire included. */
 const STALE_MS = 150_000;
 const APPROVE = 'approve.finalizer-bridge.dev/';
-const RECORD = 'status.finalizer-bridge.dev/';
 
 /** Begins to look at messages and deletions. */
 export function watchMessages(ledger: Ledger): void {

@@ -6,8 +6,7 @@ import type { KubeObject, PatchOperation } from '../../../bridge/ports.ts';
 import { ENTRY_PREFIX } from '../../../bridge/rule-facts.ts';
 import type { Write } from '../api-server.ts';
 import { isSame } from '../json-patch.ts';
-
-const RECORD = 'status.finalizer-bridge.dev/';
+import { RECORD } from './ledger.ts';
 
 /** Only our entries and our record, on exactly the object that was decided on, and never the list as a whole. */
 export function faultsOfPatch({ before, after, operations = [] }: Write): readonly string[] {

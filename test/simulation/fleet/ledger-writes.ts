@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../bridge/ports.ts';
 import { TEARDOWN_RULES } from '../../../bridge/teardown-rules.ts';
 import type { Write } from '../api-server.ts';
 import { ON_DELETE } from '../installation.ts';
-import { type Hold, type Ledger, type Off, rulesOn } from './ledger.ts';
+import { type Hold, type Ledger, type Off, RECORD, rulesOn } from './ledger.ts';
 import { faultsOfPatch } from './ledger-patches.ts';
 import { isBeyondSight, noteWritten } from './ledger-unseen.ts';
 import { FLEET_KINDS } from './plan.ts';
@@ -16,7 +16,6 @@ import { at, selects } from './selection.ts';
 const GONE_GRACE_MS = 120_000;
 /** Under an ownership that cannot tell a successor's resource, it counts as long as copies have to be waited for. */
 const COPIES_MS = 24 * 60 * 60_000;
-const RECORD = 'status.finalizer-bridge.dev/';
 const RELEASE = 'release.finalizer-bridge.dev/';
 /** In every record that says so. */
 const HELD = '"Held"';

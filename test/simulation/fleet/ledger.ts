@@ -63,6 +63,9 @@ export interface Witnessed {
   isBridgeAlive(name: string): boolean;
 }
 
+/** Before the name of a rule: the annotation that holds its record. */
+export const RECORD = 'status.finalizer-bridge.dev/';
+
 const BROKEN_MAX = 20;
 
 /** The books of one world. */
