@@ -7,6 +7,7 @@ import * as z from 'zod/mini';
 import type { CredentialSource, Credentials } from './cluster-credentials.ts';
 import { type Answer, exchange } from './exchange.ts';
 import { ApiError, type Clock } from './ports.ts';
+import { cancelUnsentBodies } from './unsent-bodies.ts';
 
 const notFound = z.object({ reason: z.literal('NotFound'), details: z.object({ name: z.string() }) });
 /** A call that has not answered for this long has failed. */
@@ -50,6 +51,7 @@ interface HttpOptions {
 
 /** Creates the calls. */
 export function createHttp(options: HttpOptions): Http {
+  cancelUnsentBodies();
   const { clock, timeout = CALL_TIMEOUT_MS } = options;
   // The library's own time-out is for the next bytes, and starts anew with every few of them.
   const onBegin = (cut: (reason: Error) => void) =>
