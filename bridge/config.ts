@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { parse as parseYaml } from 'yaml';
+import { parseDocument } from 'yaml';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { handlerName } from './contract.ts';
@@ -145,7 +145,11 @@ type Yaml = { readonly ok: true; readonly value: unknown } | { readonly ok: fals
 
 function parseText(file: string, text: string): Yaml {
   try {
-    return { ok: true, value: parseYaml(text) };
+    const document = parseDocument(text, { logLevel: 'error' });
+    // What is read otherwise than it looks, such as a tag that nobody knows, the library only warns of.
+    const [fault] = [...document.errors, ...document.warnings];
+    if (fault !== undefined) throw fault;
+    return { ok: true, value: document.toJS() };
   } catch (error) {
     return { ok: false, fault: { path: file, message: explain(error) } };
   }

@@ -25,7 +25,11 @@ export interface WrittenRule {
 /** Reads one rule or a list of rules per document, or a `rules:` list. An empty file is a fault, an empty list is not. */
 export function readRulesFile(text: string, file: string): { rules: readonly WrittenRule[]; faults: readonly Fault[] } {
   const lines = new LineCounter();
-  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const documents = parseAllDocuments(text, {
+    ...{ lineCounter: lines, prettyErrors: false, uniqueKeys: true },
+    // What it warns of is a fault, or a field that nobody knows.
+    logLevel: 'error',
+  });
   const rules: WrittenRule[] = [];
   const faults: Fault[] = [];
   let empty = true;

@@ -23,7 +23,7 @@ export interface Refusal {
 /** The refusal in the JSON of an answer. */
 export function refusalOf(status: number, said: unknown): Refusal {
   const { __type: type, message, Message: detail = '' } = refusalBody.safeParse(said).data ?? {};
-  return { code: type?.split('#').at(-1) ?? `Http${status}`, status, detail: message ?? detail };
+  return { code: type?.split('#').at(-1) || `Http${status}`, status, detail: message ?? detail };
 }
 
 /** The JSON of an answer; undefined where it is none. */

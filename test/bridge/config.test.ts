@@ -146,6 +146,11 @@ describe('a fault', () => {
     ['empty', '', 'bridge.yaml'],
     ['a list', '[]', 'bridge.yaml'],
     ['two documents', 'a: 1\n---\nb: 2', 'bridge.yaml'],
+    [
+      'of a tag that nobody knows, and would be read without it',
+      `${stringify(good)}\nkubeconfig: !secret none`,
+      'bridge.yaml',
+    ],
     ['a key twice', `${stringify(good)}\nrules: other.yaml`, 'bridge.yaml'],
   ])('is a file that is %s', async (_what, text, path) => {
     expect(await pathsOf(text)).toEqual([path]);
