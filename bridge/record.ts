@@ -45,6 +45,21 @@ const recordSchema = z.object({
   heard: z.optional(z.array(z.string().check(z.maxLength(16))).check(z.maxLength(4))),
 });
 
+/** Stands among the targets for those that a record names in a way that cannot be read: asked for, and never confirmed. */
+const UNREAD: KnownTarget = { target: '0'.repeat(64), rule: '0'.repeat(64), requested: true, started: false };
+
+/** Of a record that is not read whole, as one of a later version may be: all that can be, by itself. */
+const partsSchema = z.object({
+  uid: z.string(),
+  ruleUid: z.string(),
+  firstPublished: z.catch(z.optional(timestamp), undefined),
+  retry: z.catch(recordSchema.shape.retry, undefined),
+  retries: z.catch(recordSchema.shape.retries, undefined),
+  targets: z.catch(z.array(z.catch(knownTarget, UNREAD)), [UNREAD]),
+  unknownTarget: z.catch(recordSchema.shape.unknownTarget, undefined),
+  refused: z.catch(recordSchema.shape.refused, undefined),
+});
+
 /**
  * The record; times are RFC 3339 UTC. `retry` is the last retry word handled, `retries` how many were; `heard` are the other words
  * of a person that were told of. `targets` names every one that was requested until now, save one that an earlier bridge may
@@ -75,11 +90,27 @@ export function readRecordOfAnyRule(meta: ObjectMeta, rule: string): Record | un
   if (text === undefined) return undefined;
   const last = lastRead.get(meta);
   if (last?.text === text) return last.record;
-  const parsed = recordSchema.safeParse(parseJson(text));
-  const record = parsed.success && parsed.data.uid === meta.uid ? parsed.data : undefined;
+  const written = parseJson(text);
+  const whole = recordSchema.safeParse(written).data ?? partOf(meta, written);
+  const record = whole?.uid === meta.uid ? whole : undefined;
   lastRead.set(meta, { text, record });
   return record;
 }
+
+/**
+ * What can be read of a record that is not of this version's form. It says which targets were requested, and what cannot be read
+ * of that may have been: to take it for no record would be less careful than whoever wrote it was (P1).
+ */
+function partOf({ deletionTimestamp, creationTimestamp }: ObjectMeta, written: unknown): Record | undefined {
+  const part = partsSchema.safeParse(written).data;
+  if (part === undefined) return undefined;
+  return { phase: 'Pending', ...NOT_READ_WHOLE, since: deletionTimestamp ?? creationTimestamp, ...part };
+}
+
+const NOT_READ_WHOLE = {
+  reason: 'Requested',
+  message: 'a record was written here that this version cannot read whole',
+};
 
 /** Writes a record over exactly what was read there, on exactly the object that was read. */
 export function writeRecord(meta: ObjectMeta, rule: string, record: Record): readonly PatchOperation[] {

@@ -143,10 +143,8 @@ describe('a record', () => {
     ['no JSON', '{'],
     ['a list', '[]'],
     ['null', 'null'],
-    ['another shape', '{"uid":"uid-logs","ruleUid":"rule-uid"}'],
-    ['a phase of its own', JSON.stringify({ ...plain, phase: 'Gone' })],
-    ['a digest that is none', JSON.stringify({ ...plain, targets: [{ target: 'x', rule: 'y' }] })],
-    ['a time that is none', JSON.stringify({ ...plain, since: 'yesterday' })],
+    ['of nobody', JSON.stringify({ ...plain, uid: undefined })],
+    ['of no rule', JSON.stringify({ ...plain, ruleUid: 7 })],
   ])('that is %s says nothing', (_what, text) => {
     expect(readRecord(metaOf({ annotations: { [KEY]: text } }), rule)).toBeUndefined();
   });

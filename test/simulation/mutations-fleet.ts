@@ -92,4 +92,28 @@ export const fleetMutations: readonly FleetMutation[] = [
     seed: 9,
     caughtBy: 'P9',
   },
+  {
+    what: 'keeps rights from before although the whole cluster is served',
+    file: 'bridge/rule-places.ts',
+    from: 'return lacking.length > 0 ? [] : await rights.outgrow(object.metadata.name, formerNamespaces(object));',
+    to: 'return lacking.length > 0 || rights !== undefined ? [] : formerNamespaces(object);',
+    seed: 4,
+    caughtBy: 'P9',
+  },
+  {
+    what: 'forgets that the whole cluster was served',
+    file: 'bridge/rule-namespaces.ts',
+    from: 'return isTakenOn(object) ? [ANYWHERE] : [];',
+    to: 'return isTakenOn(object) ? [] : [];',
+    seed: 22,
+    caughtBy: 'P9',
+  },
+  {
+    what: 'cannot read the targets of a record that says more of them',
+    file: 'bridge/record.ts',
+    from: 'const knownTarget = z.object({',
+    to: 'const knownTarget = z.strictObject({',
+    seed: 38,
+    caughtBy: 'P4',
+  },
 ];

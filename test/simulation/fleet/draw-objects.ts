@@ -26,10 +26,12 @@ export interface ObjectDraw {
   readonly activeMs: number;
   readonly hasWords: boolean;
   readonly isFair: boolean;
+  /** The share of those with a weak proof that come again. */
+  readonly comeAgain: number;
 }
 
 /** Draws the object of an index. */
-export function drawObject({ seed, index, rules, activeMs, hasWords, isFair }: ObjectDraw): ObjectPlan {
+export function drawObject({ seed, index, rules, activeMs, hasWords, isFair, comeAgain }: ObjectDraw): ObjectPlan {
   const dice = new Dice(seededRandom(seed * 1_000_003 + index * 7_919 + 1));
   const kinds = (['machines', 'buckets', 'volumes'] as const).filter((kind) =>
     rules.some((rule) => rule.kind === kind),
@@ -43,12 +45,14 @@ export function drawObject({ seed, index, rules, activeMs, hasWords, isFair }: O
   const labels = dice.chance(0.3) ? { disk: 'yes' } : {};
   const under = rules.filter((rule) => rule.kind === kind);
   const foreign = isStrange && dice.chance(0.4) ? { foreign: { offAt: deletedAt + dice.below(20 * MINUTE) } } : {};
+  const isWeak = under.some(({ binding }) => binding !== 'uid');
   return {
     ...{ index, kind, labels, createdAt, deletedAt, ...foreign },
     ...(kind === 'volumes' || namespace === undefined ? {} : { namespace }),
     things: under.map((rule) => drawThing(dice, rule, isStrange)),
     isRetained: isStrange && hasWords && dice.chance(0.2),
     doings: isStrange ? drawDoings({ dice, deletedAt, hasWords }, under) : [],
+    ...(isWeak && comeAgain > 0 && dice.chance(comeAgain) ? { comesAgain: true as const } : {}),
   };
 }
 

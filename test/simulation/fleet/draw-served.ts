@@ -1,10 +1,10 @@
 /*
- * Draws which namespaces the bridges of a world serve, and what happens to that: most worlds serve the whole cluster. Called by
+ * Draws which namespaces the bridges of a world serve, and what happens to that: most worlds serve the whole cluster at all times. Called by
  * draw.ts. It throws dice of its own, so that all else of a world is as it would be without.
  */
 import { seededRandom } from '../clock.ts';
 import { Dice } from './dice.ts';
-import { type Act, FLEET_NAMESPACES, type FleetNamespace, type FleetPlan, SERVED_HAPPENINGS } from './plan.ts';
+import { type Act, BINDERS, FLEET_NAMESPACES, type FleetNamespace, type FleetPlan, SERVED_HAPPENINGS } from './plan.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -12,6 +12,11 @@ const MINUTE = 60 * SECOND;
 const SOME_EVERY = 3;
 /** Upgrades start bridges again, which read all that is pending: no more of them in a large world. */
 const ACTS_MAX = 9;
+/** One in so many worlds serves all of the cluster for a time, and some namespaces for another. */
+const CHANGES_EVERY = 4;
+const CHANGES_MAX = 4;
+/** In one of so many of them somebody else gives the rights. */
+const OTHERS_EVERY = 4;
 
 /** What it is drawn from. */
 export interface ServedDraw {
@@ -23,9 +28,22 @@ export interface ServedDraw {
 }
 
 /** The namespaces, and the acts that only such a world has; nothing where the whole cluster is served. */
-export function drawServed({ seed, activeMs, isFair, endsFrom }: ServedDraw): Pick<FleetPlan, 'served' | 'acts'> {
+export function drawServed(draw: ServedDraw): Pick<FleetPlan, 'served' | 'boundBy' | 'acts'> {
+  const { seed, isFair } = draw;
   const dice = new Dice(seededRandom(seed * 2_654_435 + 3));
-  if (dice.below(SOME_EVERY) !== 0) return { acts: [] };
+  const isSome = dice.below(SOME_EVERY) === 0;
+  const changes = isFair ? [] : drawChanges(draw, isSome);
+  if (!isSome && changes.length === 0) return { acts: [] };
+  const { served, acts } = isSome ? drawSome(draw, dice) : { served: 'all' as const, acts: [] };
+  const binders = new Dice(seededRandom(seed * 3_266_489 + 9));
+  const boundBy = binders.below(OTHERS_EVERY) === 0 ? { boundBy: binders.pick(...BINDERS) } : {};
+  return { served, ...boundBy, acts: [...acts, ...changes] };
+}
+
+function drawSome(
+  { activeMs, isFair, endsFrom }: ServedDraw,
+  dice: Dice,
+): { readonly served: readonly FleetNamespace[]; readonly acts: readonly Act[] } {
   const all = Object.keys(FLEET_NAMESPACES).filter((name): name is FleetNamespace => name in FLEET_NAMESPACES);
   const first = dice.below(all.length);
   const served = all.filter((_, index) => index === first || dice.chance(0.5));
@@ -42,4 +60,24 @@ export function drawServed({ seed, activeMs, isFair, endsFrom }: ServedDraw): Pi
     };
   };
   return { served, acts: Array.from({ length: dice.below(ACTS_MAX) }, drawn) };
+}
+
+/** To the whole cluster, and back. In a large world a drain comes late, as all that ends something does. */
+function drawChanges({ seed, activeMs, endsFrom }: ServedDraw, isSome: boolean): readonly Act[] {
+  const dice = new Dice(seededRandom(seed * 1_597_334 + 5));
+  if (dice.below(CHANGES_EVERY) !== 0) return [];
+  const drawn = (_: unknown, index: number): Act => {
+    const at = dice.below(activeMs);
+    // What begins with some namespaces can only serve more first, and the other way round.
+    const isWide = index > 0 ? dice.chance(0.5) : isSome;
+    const change = isWide ? 'serveAll' : dice.pick('drainToSome', 'rollBackToSome');
+    const happening = index > 0 && dice.chance(0.4) ? dice.pick('endNamespace', ...SERVED_HAPPENINGS) : change;
+    return {
+      at: happening === 'drainToSome' || happening === 'endNamespace' ? endsFrom + (1 - endsFrom / activeMs) * at : at,
+      happening,
+      forMs: dice.pick(10 * SECOND, 2 * MINUTE, 12 * MINUTE),
+      chance: dice.roll(),
+    };
+  };
+  return Array.from({ length: 1 + dice.below(CHANGES_MAX) }, drawn).sort((one, other) => one.at - other.at);
 }

@@ -7,7 +7,16 @@ import { ALL_KINDS } from '../sweep.ts';
 import { Dice } from './dice.ts';
 import { drawObject } from './draw-objects.ts';
 import { drawServed } from './draw-served.ts';
-import { type Act, type FleetPlan, HAPPENINGS, type Happening, type RulePlan, type Weather } from './plan.ts';
+import {
+  type Act,
+  type FleetPlan,
+  HAPPENINGS,
+  type Happening,
+  LATER_FORMS,
+  type RulePlan,
+  VERSION_HAPPENING,
+  type Weather,
+} from './plan.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -21,6 +30,12 @@ const ACTED = 380;
 /** In a large world somebody always holds up an end, and then nothing is created any more: there they come when most has been. */
 const ENDINGS: ReadonlySet<Happening> = new Set<Happening>(['endNamespace', 'endKind', 'withdrawRule']);
 const LATE = 0.6;
+/** In one of so many worlds no proof is asked for buckets; the share of these that come again. */
+const NONE_EVERY = 6;
+const COME_AGAIN = 0.3;
+/** In one of so many worlds bridges of a later version run for a time. */
+const LATER_EVERY = 8;
+const CHANGES_MAX = 3;
 
 /** Draws a world with so many objects. */
 export function drawPlan(seed: number, deletions: number): FleetPlan {
@@ -28,12 +43,13 @@ export function drawPlan(seed: number, deletions: number): FleetPlan {
   const isFair = dice.below(FAIR_EVERY) === 0;
   const activeMs = dice.pick(20, 40, 90) * MINUTE;
   const weather = isFair ? fairWeather(dice, activeMs) : drawWeather(dice, activeMs);
-  const rules = drawRules(dice, deletions);
+  const drawnRules = drawRules(dice, deletions);
   const acts = isFair ? [] : drawActs(dice, { activeMs, deletions });
   // Two that both lead know less of each other than they think: words are for those who are elected.
   const hasWords = !isFair && weather.leaders !== 'two';
+  const { rules, comeAgain, ...allowed } = drawProofs(seed, drawnRules, isFair);
   const objects = Array.from({ length: deletions }, (_, index) =>
-    drawObject({ seed, index, rules, activeMs, hasWords, isFair }),
+    drawObject({ seed, index, rules, activeMs, hasWords, isFair, comeAgain }),
   );
   const { acts: servedActs, ...served } = drawServed({
     seed,
@@ -41,8 +57,9 @@ export function drawPlan(seed: number, deletions: number): FleetPlan {
     isFair,
     endsFrom: deletions > ACTED ? LATE * activeMs : 0,
   });
-  const inOrder = [...acts, ...servedActs].sort((one, other) => one.at - other.at);
-  return { seed, weather, rules, ...served, objects, acts: inOrder };
+  const { acts: versionActs, ...later } = isFair ? { acts: [] } : drawVersions(seed, activeMs);
+  const inOrder = [...acts, ...servedActs, ...versionActs].sort((one, other) => one.at - other.at);
+  return { seed, weather, rules, ...allowed, ...served, ...later, objects, acts: inOrder };
 }
 
 function fairWeather(dice: Dice, activeMs: number): Weather {
@@ -110,6 +127,34 @@ function drawRules(dice: Dice, deletions: number): readonly RulePlan[] {
     { name: 'lost', kind: 'gadgets', handler: 'machine', field: 'gadget', binding: 'uid', spec: {} },
   ];
   return all.filter(({ name }) => name === 'machines' || dice.chance(0.75));
+}
+
+/**
+ * Where what is taken down may be that of another object of the same name, some come again; in some worlds no proof is asked for at
+ * all, as the functions allow or not. By dice of its own: all else of a world is as it would be without.
+ */
+function drawProofs(seed: number, rules: readonly RulePlan[], isFair: boolean) {
+  const dice = new Dice(seededRandom(seed * 4_256_233 + 7));
+  const [isNone, isAllowed, mayCome] = [dice.below(NONE_EVERY) === 0, dice.chance(0.75), dice.chance(0.5)];
+  const without = rules.map((rule) =>
+    isNone && rule.name === 'buckets' ? { ...rule, binding: 'none' as const } : rule,
+  );
+  const hasNone = without.some(({ binding }) => binding === 'none');
+  const isWeak = without.some(({ binding }) => binding !== 'uid');
+  return {
+    rules: without,
+    comeAgain: !isFair && isWeak && (hasNone || mayCome) ? COME_AGAIN : 0,
+    ...(hasNone && isAllowed ? { allowsNone: true as const } : {}),
+  };
+}
+
+/** Bridges of a later version that are rolled back, and may come again; by dice of its own. */
+function drawVersions(seed: number, activeMs: number): Pick<FleetPlan, 'later' | 'acts'> {
+  const dice = new Dice(seededRandom(seed * 5_915_587 + 11));
+  if (dice.below(LATER_EVERY) !== 0) return { acts: [] };
+  const later = dice.pick(...LATER_FORMS);
+  const drawn = (): Act => ({ at: dice.below(activeMs), happening: VERSION_HAPPENING, forMs: 0, chance: 0 });
+  return { later, acts: Array.from({ length: 1 + dice.below(CHANGES_MAX) }, drawn) };
 }
 
 /** As many for each deletion in a large world as in a small one, and as much shorter: they meet as many deletions. */

@@ -16,7 +16,7 @@ import type { WatchFaults } from '../watch-faults.ts';
 import type { Product } from '../world-options.ts';
 import { CrashBackoff } from './crash-backoff.ts';
 import { lead } from './lead.ts';
-import type { Weather } from './plan.ts';
+import type { LaterForm, Weather } from './plan.ts';
 import type { Site } from './site.ts';
 
 /** What bridges are made of. */
@@ -27,6 +27,8 @@ export interface BridgesOptions {
   readonly queues: Queues;
   readonly handlers: Readonly<Record<string, string>>;
   readonly weather: Weather;
+  /** The version that runs first, where it is a later one. */
+  readonly later: LaterForm | undefined;
   readonly product: Partial<FleetProduct>;
   isCalm(): boolean;
   isRefused(): boolean;
@@ -45,6 +47,8 @@ export interface Incarnation {
   readonly slot: number;
   readonly handlers: Readonly<Record<string, string>>;
   readonly served: Served;
+  /** How it writes, where it is of a later version. */
+  readonly later: LaterForm | undefined;
   bridge: Bridge | undefined;
   lease: Lease;
 }
@@ -57,14 +61,18 @@ export class FleetBridges {
   readonly leases = new FakeLeases();
   readonly #options: BridgesOptions;
   readonly #living = new Set<Incarnation>();
+  /** What each bridge was told to serve, living or not. */
+  readonly #served = new Map<string, Served>();
   readonly #backoffs: readonly CrashBackoff[];
   #count = 0;
+  #isLater: boolean;
   #restarts = 0;
   #isOver = false;
   #isOneLeft = false;
 
   constructor(options: BridgesOptions) {
     this.#options = options;
+    this.#isLater = options.later !== undefined;
     this.#backoffs = options.weather.bridgeSkews.map(() => new CrashBackoff(options.weather.restartMs));
   }
 
@@ -76,6 +84,11 @@ export class FleetBridges {
   /** Whether the process of that name lives. */
   isAlive(name: string): boolean {
     return [...this.#living].some(({ process }) => process.identity.name === name);
+  }
+
+  /** What the process of that name was told to serve; undefined for one that is no bridge. */
+  servedBy(name: string): Served | undefined {
+    return this.#served.get(name);
   }
 
   get isRestarting(): boolean {
@@ -121,6 +134,13 @@ export class FleetBridges {
       if (weather.leaders === 'election' && slot > 0) surroundings.time.after(ROLLS_AFTER_MS, end);
       else end();
     }
+  }
+
+  /** Goes from a later version to this one, by a rollback, and to the later one again. */
+  changeVersion(isLater = !this.#isLater): void {
+    if (isLater === this.#isLater) return;
+    this.#isLater = isLater;
+    this.upgrade();
   }
 
   /** Takes the lease away, as somebody with the rights may. */
@@ -210,8 +230,10 @@ export class FleetBridges {
     const incarnation: Incarnation = {
       ...{ process, slot, handlers: known, bridge: undefined, lease: { holds: () => true } },
       served: site.chart?.served ?? EVERYWHERE,
+      later: this.#isLater ? this.#options.later : undefined,
     };
     this.#living.add(incarnation);
+    this.#served.set(name, incarnation.served);
     if (weather.leaders !== 'election') {
       lead(this.#options, incarnation);
       return;

@@ -29,12 +29,12 @@ const LATE_CALLS_MS = 3 * 60_000;
 /** The slowest deletions of a world take three minutes. */
 const LOOK_AGAIN_SECONDS = 60;
 
-const configOf = (handler: string) =>
+const configOf = ({ handler, ownershipNone }: Pick<FleetFunctionsOptions, 'handler' | 'ownershipNone'>) =>
   readConfig(
     { name: handler, dangerous: [], schemas: { settings: z.strictObject({}) } },
     {
       FINALIZER_BRIDGE_CONFIG: JSON.stringify({
-        ...{ handler, region: REGION, logLevel: 'silent' },
+        ...{ handler, region: REGION, logLevel: 'silent', ownershipNone },
         clusters: [{ uid: CLUSTER_UID, sender: BRIDGE_ROLE, resultQueueUrl: RESULTS_URL }],
         allow: { accounts: [ACCOUNT], regions: [REGION], names: ['*'] },
       }),
@@ -50,6 +50,8 @@ export interface FleetFunctionsOptions {
   readonly queues: Queues;
   readonly cloud: Cloud;
   readonly skew: number;
+  /** Their own configuration allows that no proof is asked for. */
+  readonly ownershipNone: boolean;
   readonly product: Partial<FleetProduct>;
   isRefused(): boolean;
 }
@@ -78,7 +80,7 @@ export class FleetFunctions {
 
   constructor(options: FleetFunctionsOptions) {
     this.#options = options;
-    this.#config = configOf(options.handler);
+    this.#config = configOf(options);
     this.#wait();
   }
 

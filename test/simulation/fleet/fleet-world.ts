@@ -68,11 +68,12 @@ export class FleetWorld implements Surroundings {
     );
     this.requests = [...queues.values()].filter((queue) => queue !== this.results);
     const { admission, admissionLagMs } = weather;
-    this.site = new Site({ time, server, admission, admissionLagMs, served: plan.served });
+    this.site = new Site({ time, server, admission, admissionLagMs, served: plan.served, boundBy: plan.boundBy });
     this.ledger = new Ledger({
       ...{ time, server, cloud, plan, results: this.results, requests: this.requests },
       chart: this.site.chart,
       isBridgeAlive: (name) => this.bridges.isAlive(name),
+      servedBy: (name) => this.bridges.servedBy(name),
       batchOf: (name) => this.functions.map((one) => one.batchOf(name)).find((batch) => batch !== undefined),
     });
     watchWrites(this.ledger);
@@ -83,11 +84,12 @@ export class FleetWorld implements Surroundings {
     const common = { surroundings: this, queues, product, isRefused };
     this.functions = Object.entries(HANDLERS).map(([handler, url]) => {
       const requests = queues.get(url) ?? this.results;
-      return new FleetFunctions({ ...common, handler, requests, cloud, skew: weather.functionSkew });
+      const own = { skew: weather.functionSkew, ownershipNone: plan.allowsNone === true };
+      return new FleetFunctions({ ...common, handler, requests, cloud, ...own });
     });
     const struck = drawnFaults(this.#chance, weather.watchFaultShare, WATCH_FAULTS);
     this.bridges = new FleetBridges({
-      ...{ ...common, server, site: this.site, handlers: HANDLERS, weather },
+      ...{ ...common, server, site: this.site, handlers: HANDLERS, weather, later: plan.later },
       isCalm: () => this.#isCalm,
       watchFaults: () => {
         const fault = this.#isCalm ? undefined : struck();
@@ -122,12 +124,23 @@ export class FleetWorld implements Surroundings {
     this.#isCalm = true;
     this.#stalls = 0;
     this.site.calm();
-    if (this.site.chart?.mend() === true) this.bridges.upgrade();
+    if (!this.isRightless) this.mend();
     this.bridges.tellHandlers();
     for (const queue of [...this.requests, this.results]) {
       queue.calm();
       queue.purge(({ messageId }) => this.ledger.forged.has(messageId));
     }
+  }
+
+  /** Whether rights that nothing keeps went with their namespace: before somebody gives others, each rule has to say so. */
+  get isRightless(): boolean {
+    return (this.site.chart?.rightless.length ?? 0) > 0;
+  }
+
+  /** Puts right what people have to. */
+  mend(): void {
+    this.bridges.changeVersion(false);
+    if (this.site.chart?.mend() === true) this.bridges.upgrade();
   }
 
   /** The next call of a bridge finds it standing still. */

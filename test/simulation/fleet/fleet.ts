@@ -7,9 +7,9 @@ import { rulePath } from '../../../bridge/teardown-rules.ts';
 import type { FleetProduct } from './fleet-bridges.ts';
 import { FleetWorld } from './fleet-world.ts';
 import { checkBooks, checkClaims, checkCosts, checkSettled } from './ledger-end.ts';
-import { checkLeft, checkNamed } from './ledger-places.ts';
-import { createObject, scheduleObject } from './object-acts.ts';
-import { FLEET_KINDS, type FleetPlan } from './plan.ts';
+import { checkLeft, checkNamed, checkRightless } from './ledger-places.ts';
+import { createObject, releaseHold, scheduleObject } from './object-acts.ts';
+import type { FleetPlan } from './plan.ts';
 import { Trace } from './trace.ts';
 import { happen, mendRules, type WorldActs } from './world-acts.ts';
 
@@ -23,6 +23,8 @@ const PATIENCE_MS = 30 * HOUR;
 /** How long two both believe to lead while nothing is wrong any more: a lease ends that within seconds. */
 const SHARED_MS = 10 * MINUTE;
 const QUIET_MS = 3 * MINUTE;
+/** Within this a rule says of rights that they are gone, whatever was wrong until then: bridges may have to be started first. */
+const SAID_MS = 10 * MINUTE;
 /** Objects that are created while all rules are being withdrawn. */
 const LATECOMERS = 4;
 const LATECOMERS_EVERY_MS = 7 * SECOND;
@@ -76,8 +78,13 @@ export async function runFleet(
 
 /** The faults stop: everything settles, what is held is released, the rules are withdrawn. */
 async function endWell(world: FleetWorld, acts: WorldActs): Promise<void> {
-  const { ledger } = world;
+  const { ledger, site } = world;
   world.calm();
+  if (site.chart !== undefined && world.isRightless) {
+    await world.run(SAID_MS);
+    checkRightless(ledger, site.chart);
+    world.mend();
+  }
   mendRules(acts);
   await world.run(QUIET_MS);
   checkSettled(ledger, await settleInTheEnd(world));
@@ -109,19 +116,11 @@ async function settleInTheEnd(world: FleetWorld): Promise<boolean> {
 }
 
 /** V7: out of every held state a release leads. */
-function releaseHeld({ ledger, server }: FleetWorld): void {
+function releaseHeld({ ledger }: FleetWorld): void {
   for (const hold of ledger.holds.values()) {
-    const object = hold.off === undefined ? ledger.objects.get(hold.uid) : undefined;
-    if (object === undefined) continue;
-    const { name, namespace } = object.metadata;
-    for (const kind of Object.values(FLEET_KINDS)) {
-      if (server.get({ ...kind, namespace, name })?.metadata.uid !== hold.uid) continue;
-      ledger.open.add(hold);
-      server.update({ ...kind, namespace, name }, 'person', ({ metadata, ...rest }) => {
-        const word = { [`release.finalizer-bridge.dev/${hold.rule}`]: hold.uid };
-        return { ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, ...word } } };
-      });
-    }
+    if (hold.off !== undefined || !ledger.objects.has(hold.uid)) continue;
+    ledger.open.add(hold);
+    releaseHold(ledger, hold, hold.uid);
   }
 }
 

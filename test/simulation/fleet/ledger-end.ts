@@ -41,9 +41,12 @@ function isTrue(ledger: Ledger, hold: Hold, object: KubeObject): boolean {
   const target = ledger.targetOf(object, hold.rule);
   const resource = target === undefined ? undefined : ledger.world.cloud.find(target);
   const rule = ledger.rules.get(hold.rule);
+  const binding = ledger.plans.get(hold.rule)?.binding;
   switch (hold.heldFor) {
     case 'NotOwned':
-      return resource !== undefined && !isOwn(ledger, hold, target ?? '');
+      return resource !== undefined && !isOwn(ledger, hold, target ?? '') && binding !== 'none';
+    case 'OwnershipNoneNotAllowed':
+      return binding === 'none' && ledger.world.plan.allowsNone !== true;
     case 'Kept':
       return resource?.tags.has('finalizer-bridge.dev/keep') === true;
     case 'TargetMissing':
@@ -55,7 +58,8 @@ function isTrue(ledger: Ledger, hold: Hold, object: KubeObject): boolean {
     case 'FoundNothing':
       return resource === undefined && rule?.mayFindNothing === true;
     case 'TargetChanged':
-      return hold.isMoved;
+      // Which targets were asked for stood in a form that this version cannot read.
+      return hold.isMoved || ledger.world.plan.later === 'targets';
     case 'NoRule':
       return rule === undefined;
     default:

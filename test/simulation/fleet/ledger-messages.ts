@@ -17,6 +17,8 @@ const LAST_CALL_MS = 30_000;
 /** What was read this long ago may still be acted on, the slowest wire included. */
 const STALE_MS = 150_000;
 const APPROVE = 'approve.finalizer-bridge.dev/';
+/** Begins the owner of what was made for nobody here. */
+export const STRANGER = 'stranger of ';
 
 /** Begins to look at messages and deletions. */
 export function watchMessages(ledger: Ledger): void {
@@ -159,7 +161,11 @@ function mayDelete(
   const asked = ledger.hold(object.uid, rule)?.off?.how;
   // Who frees without waiting was told that a teardown may still happen.
   if (asked === 'now' || asked === 'bypassed') return true;
-  if (object.uid !== owner && ledger.plans.get(rule)?.binding === 'uid') return false;
-  const hold = ledger.hold(owner, rule);
+  const { binding } = ledger.plans.get(rule) ?? {};
+  if (object.uid !== owner && binding === 'uid') return false;
+  if (binding === 'none' && ledger.world.plan.allowsNone !== true) return false;
+  // What one of its name has left behind is its own, and without a proof so is whatever it names. Never what a successor has.
+  const isLeft = owner.startsWith(STRANGER) ? binding === 'none' : !ledger.objects.has(owner);
+  const hold = ledger.hold(isLeft ? object.uid : owner, rule);
   return hold !== undefined && hold.off === undefined;
 }

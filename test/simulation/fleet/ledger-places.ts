@@ -1,11 +1,13 @@
 /*
- * What is asked where some namespaces are served: P3 (nothing outside of them is touched), P5 (a rule's status names a namespace
- * before anything there has its entry), P9 (it names it until nothing there has, the rights there are kept as long, and in the end
- * neither binding nor namespace hangs). Listens to the model of the API server; part of ledger.ts.
+ * What is asked where some namespaces are served, or were or will be: P3 (nothing outside of them is touched), P5 (a rule's status
+ * names a namespace before anything there has its entry), P9 (it names it until nothing there has, the rights there are kept as
+ * long, and in the end neither binding nor namespace hangs). Listens to the model of the API server; part of ledger.ts.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ObjectMeta } from '../../../bridge/ports.ts';
+import type { KubeObject, ObjectMeta } from '../../../bridge/ports.ts';
 import { RIGHTS_BINDING, RIGHTS_FINALIZER } from '../../../bridge/rights-binding.ts';
+import { ANYWHERE } from '../../../bridge/rule-namespaces.ts';
+import { lookedInto } from '../../../bridge/served.ts';
 import { TEARDOWN_RULES } from '../../../bridge/teardown-rules.ts';
 import type { Write } from '../api-server.ts';
 import type { Chart } from './chart.ts';
@@ -32,18 +34,32 @@ function onObject(ledger: Ledger, { everServed }: Chart, { before, after, path, 
   if (!everServed.has(namespace) && (isBridge(by) || put.length > 0)) {
     ledger.note('P3', uid, `${by} touched ${name} in namespace ${namespace}, which was never served`);
   }
+  const places = placesOf(ledger, by);
+  if (places !== undefined && !places.includes(namespace)) {
+    ledger.note('P3', uid, `${by} touched ${name} in namespace ${namespace}, which it was not told to serve`);
+  }
   // At birth an entry may come by what the admission policy knew a moment ago.
   for (const rule of isBridge(by) ? put : []) {
     const written = ledger.rules.get(rule)?.object;
-    if (written === undefined || (Array.isArray(namedBy(written)) && namesPlace(written, path))) continue;
+    // Where the whole cluster is served, none is named as well as any.
+    const isSaid = places === undefined || Array.isArray(namedBy(written));
+    if (written === undefined || (isSaid && namesPlace(written, path))) continue;
     ledger.note('P5', uid, `${by} put ${rule} on ${name} before its status names ${namespace}`);
   }
 }
 
+/** Where a bridge looks; undefined: everywhere, or it is no bridge. */
+function placesOf({ world }: Ledger, by: string): readonly string[] | undefined {
+  const served = world.servedBy(by);
+  return served && lookedInto(served);
+}
+
 function onRule(ledger: Ledger, { before, after, path: { name }, by }: Write): void {
-  const [had, has] = [namesIn(before), namesIn(after)];
-  if (after === undefined) return;
-  for (const namespace of had.filter((one) => !has.includes(one))) {
+  const [had, has] = [placesNamed(before), placesNamed(after)];
+  // Entries may be anywhere: that says it of each.
+  if (after === undefined || before === undefined || has === undefined) return;
+  const places = had ?? [...new Set(carriersOf(ledger, name).map(({ metadata }) => metadata.namespace ?? ''))];
+  for (const namespace of places.filter((one) => !has.includes(one))) {
     const carriers = carriersIn(ledger, namespace, name);
     if (carriers > 0) ledger.note('P9', '', `${by} forgets ${namespace}, where ${carriers} carry the entry of ${name}`);
   }
@@ -55,7 +71,8 @@ function onBinding(ledger: Ledger, { before, after, path: { namespace = '' }, by
   const faults = [...faultsOfGuards(before, operations)];
   if (!isDeepStrictEqual(others(before.metadata), others(after?.metadata))) faults.push('changed what others wrote');
   for (const fault of faults) ledger.note('P3', '', `${by}: binding in ${namespace}: ${fault}`);
-  const isKept = after?.metadata.finalizers?.includes(RIGHTS_FINALIZER) === true;
+  // Where the whole cluster is served nothing needs these rights.
+  const isKept = after?.metadata.finalizers?.includes(RIGHTS_FINALIZER) === true || placesOf(ledger, by) === undefined;
   const carriers = isKept ? 0 : carriersIn(ledger, namespace);
   if (carriers > 0)
     ledger.note('P9', '', `${by} gives up the rights in ${namespace}, where ${carriers} carry an entry`);
@@ -67,33 +84,67 @@ export function checkNamed(ledger: Ledger, chart: Chart): void {
     for (const namespace of namesIn(object)) {
       // The rights in one that is being deleted go with its last object, whichever rule has its entry there.
       const carriers = carriersIn(ledger, namespace, chart.ending.includes(namespace) ? undefined : rule);
+      if (chart.servesAll && namespace !== ANYWHERE)
+        ledger.note('P9', '', `rule ${rule} still names ${namespace}, and all of the cluster is served`);
       if (!chart.serves(namespace) && carriers === 0)
         ledger.note('P9', '', `rule ${rule} still names ${namespace}, where nobody carries its entry`);
+    }
+  }
+  for (const object of ledger.objects.values()) {
+    const { uid, name, namespace } = object.metadata;
+    if (chart.looksInto(namespace) || rulesOn(object).length === 0) continue;
+    ledger.note('P9', uid, `${name} carries an entry in namespace ${namespace}, where nobody looks`);
+  }
+  // What was kept before the whole cluster was served is given up while the rules stay.
+  if (chart.servesAll) checkBindings(ledger);
+}
+
+/** P7: where rights have gone first, each rule whose entries are there says so. */
+export function checkRightless(ledger: Ledger, { rightless }: Chart): void {
+  for (const [rule, { object }] of ledger.rules) {
+    const conditions = at(object.status, 'conditions');
+    const said = (Array.isArray(conditions) ? conditions : []).find((one) => at(one, 'type') === 'Permitted');
+    for (const namespace of rightless) {
+      const isSaid = at(said, 'status') === 'False' && String(at(said, 'message')).includes(namespace);
+      if (!isSaid && carriersIn(ledger, namespace, rule) > 0)
+        ledger.note('P7', '', `rule ${rule} does not say that its rights in ${namespace} are gone`);
     }
   }
 }
 
 /** P9: when all rules are gone nothing hangs because of them. */
 export function checkLeft(ledger: Ledger, { ending }: Chart): void {
+  checkBindings(ledger);
+  for (const namespace of ending) ledger.note('P9', '', `namespace ${namespace} hangs`);
+}
+
+function checkBindings(ledger: Ledger): void {
   for (const { metadata } of ledger.world.server.all(RIGHTS_BINDING)) {
     if (metadata.finalizers?.includes(RIGHTS_FINALIZER) === true)
       ledger.note('P9', '', `the binding in ${metadata.namespace} could never be deleted`);
   }
-  for (const namespace of ending) ledger.note('P9', '', `namespace ${namespace} hangs`);
 }
 
-function carriersIn({ objects }: Ledger, namespace: string, rule?: string): number {
-  let count = 0;
-  for (const object of objects.values()) {
-    if (object.metadata.namespace !== namespace) continue;
+function carriersIn(ledger: Ledger, namespace: string, rule?: string): number {
+  return carriersOf(ledger, rule).filter(({ metadata }) => (metadata.namespace ?? '') === namespace).length;
+}
+
+/** The objects that carry an entry, of one rule if it is named. */
+function carriersOf({ objects }: Ledger, rule?: string): readonly KubeObject[] {
+  return [...objects.values()].filter((object) => {
     const rules = rulesOn(object);
-    if (rule === undefined ? rules.length > 0 : rules.includes(rule)) count += 1;
-  }
-  return count;
+    return rule === undefined ? rules.length > 0 : rules.includes(rule);
+  });
 }
 
 function namedBy(object: Write['after']): unknown {
   return at(object?.status, 'namespaces');
+}
+
+/** The places in which a rule's entries may be; undefined: anywhere. */
+function placesNamed(object: Write['after']): readonly string[] | undefined {
+  const named = namesIn(object);
+  return namedBy(object) === undefined || named.includes(ANYWHERE) ? undefined : named;
 }
 
 function namesIn(object: Write['after']): readonly string[] {

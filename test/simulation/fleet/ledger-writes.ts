@@ -30,7 +30,7 @@ const FINAL = new Set(
     'FoundNothing',
     'TargetChanged',
     'NoRule',
-  ].concat('RuleNotAccepted'),
+  ].concat('RuleNotAccepted', 'OwnershipNoneNotAllowed'),
 );
 
 /** Begins to look at writes. */

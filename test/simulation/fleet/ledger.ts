@@ -7,6 +7,7 @@
 import type { Request, Result } from '../../../bridge/contract.ts';
 import type { KubeObject } from '../../../bridge/ports.ts';
 import { ENTRY_PREFIX } from '../../../bridge/rule-facts.ts';
+import type { Served } from '../../../bridge/served.ts';
 import type { ApiServer } from '../api-server.ts';
 import type { VirtualTime } from '../clock.ts';
 import type { Cloud } from '../cloud.ts';
@@ -61,6 +62,8 @@ export interface Witnessed {
   /** What a function process works on; undefined for everybody else. */
   batchOf(process: string): readonly ReceivedMessage[] | undefined;
   isBridgeAlive(name: string): boolean;
+  /** What a bridge of that name was told to serve. */
+  servedBy(name: string): Served | undefined;
 }
 
 /** Before the name of a rule: the annotation that holds its record. */
@@ -102,9 +105,12 @@ export class Ledger {
   beyondSight = 0;
   /** Objects that were deleted. */
   deletions = 0;
+  /** When the world began. */
+  readonly began: number;
 
   constructor(world: Witnessed) {
     this.world = world;
+    this.began = world.time.now();
     this.plans = new Map(world.plan.rules.map((rule) => [rule.name, rule]));
   }
 

@@ -4,7 +4,8 @@
  */
 import type { KubeObject, ObjectPath } from '../../../bridge/ports.ts';
 import { ON_DELETE, OWNER_TAG } from '../installation.ts';
-import type { Ledger } from './ledger.ts';
+import type { Hold, Ledger } from './ledger.ts';
+import { STRANGER } from './ledger-messages.ts';
 import { type Doing, FLEET_KINDS, nameOf, type ObjectPlan, type ThingPlan } from './plan.ts';
 import { NAME_TAG, type Site } from './site.ts';
 
@@ -18,6 +19,8 @@ export interface ObjectActs {
 
 /** Whoever cannot create an object tries again this often. */
 const TRY_AGAIN_MS = 20_000;
+/** Soon, as somebody who has waited for it. */
+const AGAIN_EVERY_MS = 5_000;
 
 /** Puts the whole life of an object on the clock. Where nothing can be created its owner tries again, and all of it is later. */
 export function scheduleObject(acts: ObjectActs, plan: ObjectPlan): void {
@@ -41,6 +44,16 @@ function live(acts: ObjectActs, plan: ObjectPlan): void {
     at(plan.foreign.offAt, () => edit(acts, path, 'other controller', (object) => without(object, FOREIGN)));
   }
   for (const { at: when, doing, rule } of plan.doings) at(when, () => act(acts, { plan, doing, rule }));
+  if (plan.comesAgain === true) at(plan.deletedAt, () => comeAgain(acts, plan));
+}
+
+/** Once it is gone its owner makes another one of that name, which stays. */
+function comeAgain(acts: ObjectActs, plan: ObjectPlan): void {
+  const { time, server, plan: world } = acts.ledger.world;
+  const { foreign: _, ...rest } = plan;
+  const again = { ...rest, things: plan.things.filter(({ tags }) => tags === 'own') };
+  if (server.get(pathOf(plan)) === undefined && createObject(acts, again)) return;
+  if (time.now() - acts.ledger.began < world.weather.calmAt) time.after(AGAIN_EVERY_MS, () => comeAgain(acts, plan));
 }
 
 /** The path of an object. */
@@ -67,6 +80,18 @@ export function createObject({ ledger, site }: ObjectActs, plan: ObjectPlan): bo
   return true;
 }
 
+/** A person releases what is held. */
+export function releaseHold({ world, objects }: Ledger, { uid, rule }: Hold, word: string): void {
+  const meta = objects.get(uid)?.metadata;
+  if (meta === undefined) return;
+  const { name, namespace } = meta;
+  for (const kind of Object.values(FLEET_KINDS)) {
+    if (world.server.get({ ...kind, namespace, name })?.metadata.uid !== uid) continue;
+    const words = { [`release.finalizer-bridge.dev/${rule}`]: word };
+    world.server.update({ ...kind, namespace, name }, 'person', (object) => annotated(object, words));
+  }
+}
+
 function createThing(
   ledger: Ledger,
   { plan, thing, object }: { readonly plan: ObjectPlan; readonly thing: ThingPlan; readonly object: KubeObject },
@@ -77,7 +102,7 @@ function createThing(
   const tags = isOwn ? proof : { [OWNER_TAG]: 'somebody else', [NAME_TAG]: 'somebody/else', stranger: '' };
   ledger.world.cloud.create(
     thingOf(ledger, plan, thing.rule),
-    isOwn ? uid : `stranger of ${uid}`,
+    isOwn ? uid : `${STRANGER}${uid}`,
     { ...tags, ...(thing.tags === 'keep' ? { 'finalizer-bridge.dev/keep': '' } : {}) },
     thing.deletionMs,
   );

@@ -29,8 +29,8 @@ export interface RulePlan {
   readonly handler: string;
   /** The field of an object's status that names its resource. */
   readonly field: string;
-  /** What the proof of ownership holds: the uid, or namespace and name. */
-  readonly binding: 'uid' | 'name';
+  /** What the proof of ownership holds: the uid, or namespace and name; `none`: none is asked for. */
+  readonly binding: 'uid' | 'name' | 'none';
   /** Labels that it selects, of objects and of namespaces. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly tier?: string;
@@ -74,6 +74,8 @@ export interface ObjectPlan {
   /** A finalizer of somebody else, and when it comes off. */
   readonly foreign?: { readonly offAt: number };
   readonly isRetained: boolean;
+  /** Once it is gone there is another one of its name, with what stands for that. */
+  readonly comesAgain?: true;
   readonly doings: readonly { readonly at: number; readonly doing: Doing; readonly rule: FleetRule }[];
 }
 
@@ -106,7 +108,14 @@ export const SERVED_HAPPENINGS = [
   'forbidNamespace',
 ] as const;
 export type ServedHappening = (typeof SERVED_HAPPENINGS)[number];
-export type Happening = (typeof HAPPENINGS)[number] | ServedHappening;
+
+/** What happens only where an installation changes: from some namespaces to the whole cluster, and back. */
+export const MODE_HAPPENINGS = ['serveAll', 'drainToSome', 'rollBackToSome'] as const;
+export type ModeHappening = (typeof MODE_HAPPENINGS)[number];
+
+/** What happens only where bridges of a later version run for a time. */
+export const VERSION_HAPPENING = 'changeVersion';
+export type Happening = (typeof HAPPENINGS)[number] | ServedHappening | ModeHappening | typeof VERSION_HAPPENING;
 
 /** One of them; `chance` in [0, 1) chooses which rule, kind or message. */
 export interface Act {
@@ -141,13 +150,33 @@ export interface Weather {
   readonly admissionLagMs: number;
 }
 
+/**
+ * How a later version writes a record: with fields more, with words that this one does not know, or with its targets in another
+ * form.
+ */
+export const LATER_FORMS = ['fields', 'words', 'targets'] as const;
+export type LaterForm = (typeof LATER_FORMS)[number];
+
+/**
+ * Who gives rights instead of the chart: a person, by a RoleBinding of another name in each namespace, which nothing keeps; the same
+ * without a word about the chart's own, which then may not be asked for; or by one binding in the whole cluster.
+ */
+export const BINDERS = ['another', 'anotherAlone', 'cluster'] as const;
+export type Binder = (typeof BINDERS)[number];
+
 /** A world. */
 export interface FleetPlan {
   readonly seed: number;
   readonly weather: Weather;
   readonly rules: readonly RulePlan[];
-  /** The namespaces that the bridges serve first; the whole cluster unless told. */
-  readonly served?: readonly FleetNamespace[];
+  /** The functions' own configuration allows that no proof is asked for. */
+  readonly allowsNone?: true;
+  /** The namespaces that the bridges serve first; the whole cluster, and nothing else at any time, unless told. */
+  readonly served?: readonly FleetNamespace[] | 'all';
+  /** Who gives the bridges their rights there: the chart unless told. */
+  readonly boundBy?: Binder;
+  /** The first bridges are of a later version, which writes so; others come by acts, and in the end those of this one. */
+  readonly later?: LaterForm;
   readonly objects: readonly ObjectPlan[];
   readonly acts: readonly Act[];
 }

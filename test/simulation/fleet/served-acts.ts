@@ -14,13 +14,15 @@ const LOOKED_AT_EVERY_MS = 2 * 60_000;
 const ALL = Object.keys(FLEET_NAMESPACES);
 
 type Installation = Pick<WorldActs, 'site' | 'bridges' | 'ledger'>;
-type ServedAct = (acts: Installation & { readonly chart: Chart }, act: Act) => void;
+/** An installation by a chart. */
+export type Installed = Installation & { readonly chart: Chart };
+type ServedAct = (acts: Installed, act: Act) => void;
 
 /** What can happen, and how. */
 const SERVED_HAPPENS: Readonly<Record<ServedHappening, ServedAct>> = {
   serveNamespace(acts, { chance }) {
     const { chart } = acts;
-    const { namespaces = [], leaving } = chart.served;
+    const { namespaces = ALL, leaving } = chart.served;
     // It has to be there first.
     const name = one(
       ALL.filter((other) => !namespaces.includes(other) && chart.isStaying(other)),
@@ -50,29 +52,37 @@ const SERVED_HAPPENS: Readonly<Record<ServedHappening, ServedAct>> = {
     if (name === undefined) return;
     chart.unbind(name, 'somebody');
     // Half of them are found out, and mended as the manual says.
-    if ((chance * 97) % 1 < 0.5) ledger.world.time.after(forMs, () => chart.bindAgain(name));
+    if (isSo(chance)) ledger.world.time.after(forMs, () => chart.bindAgain(name));
   },
   forbidNamespace({ chart }, { chance, forMs }) {
+    if (chart.servesAll) chart.forbidBindings(forMs);
     const name = one(chart.lookedInto, chance);
     if (name !== undefined) chart.forbid(name, forMs);
   },
 };
 
 /** Lets one of them happen, where some namespaces are served. */
-export function happenToServed(acts: Installation, happening: ServedHappening, act: Act): void {
-  const { chart } = acts.site;
-  if (chart !== undefined) SERVED_HAPPENS[happening]({ ...acts, chart }, act);
+export function happenToServed(acts: Installed, happening: ServedHappening, act: Act): void {
+  SERVED_HAPPENS[happening](acts, act);
 }
 
-function upgrade({ chart, bridges }: Installation & { readonly chart: Chart }, to: Served): void {
+/** `helm upgrade` with other values. */
+export function upgrade({ chart, bridges }: Installed, to: Served): void {
   chart.upgrade(to);
   bridges.upgrade();
 }
 
+/** One of two that a chance has. */
+export function isSo(chance: number): boolean {
+  return (chance * 97) % 1 < 0.5;
+}
+
 /** From the list of those that are served to that of those that are left, and off that one when no rule names it any more. */
-function leave(acts: Installation & { readonly chart: Chart }, name: string): void {
+function leave(acts: Installed, name: string): void {
   const { chart, ledger } = acts;
-  const { namespaces = [], leaving } = chart.served;
+  const { namespaces, leaving } = chart.served;
+  // Meanwhile the whole cluster may be served.
+  if (namespaces === undefined) return;
   upgrade(acts, { namespaces: namespaces.filter((other) => other !== name), leaving: [...leaving, name] });
   const { time, server } = ledger.world;
   const look = () => {

@@ -16,7 +16,14 @@ import type { Access } from '../cluster-port.ts';
 import { ACCOUNT, REGION } from '../function-host.ts';
 import { ON_DELETE, OWNER_TAG } from '../installation.ts';
 import { Chart } from './chart.ts';
-import { FLEET_KINDS, FLEET_NAMESPACES, type FleetKind, type FleetNamespace, type RulePlan } from './plan.ts';
+import {
+  type Binder,
+  FLEET_KINDS,
+  FLEET_NAMESPACES,
+  type FleetKind,
+  type FleetNamespace,
+  type RulePlan,
+} from './plan.ts';
 import { namesPlace, selects } from './selection.ts';
 
 /** What `name` of a rule's proof is computed as, for an object. */
@@ -28,8 +35,9 @@ export interface SiteOptions {
   readonly server: ApiServer;
   readonly admission: boolean;
   readonly admissionLagMs: number;
-  /** The namespaces that are served; the whole cluster unless told. */
-  readonly served?: readonly string[] | undefined;
+  /** The namespaces that are served first; the whole cluster, and nothing else at any time, unless told. */
+  readonly served?: readonly string[] | 'all' | undefined;
+  readonly boundBy?: Binder | undefined;
 }
 
 /** The cluster. */
@@ -49,9 +57,11 @@ export class Site implements Access {
 
   constructor(options: SiteOptions) {
     this.#options = options;
-    const { server, time, admission, admissionLagMs, served } = options;
-    for (const name of Object.keys(FLEET_NAMESPACES)) this.#createNamespace(name);
-    this.chart = served && new Chart({ time, server, admissionLagMs, namespaces: served });
+    const { server, time, admission, admissionLagMs, served, boundBy } = options;
+    const all = Object.keys(FLEET_NAMESPACES);
+    for (const name of all) this.#createNamespace(name);
+    const namespaces = served === 'all' ? undefined : served;
+    this.chart = served && new Chart({ time, server, admissionLagMs, namespaces, all, boundBy });
     if (admission) {
       server.onWrite((write) => void time.after(admissionLagMs, () => this.#learn(write)), TEARDOWN_RULES);
     }
@@ -133,7 +143,7 @@ export class Site implements Access {
         ...{ path: rulePath(name), apiVersion: RULE_API_VERSION, kind: RULE_KIND },
         fields: {
           spec: {
-            ...{ match, handler, ownership: binding === 'uid' ? byUid : byName },
+            ...{ match, handler, ownership: { uid: byUid, name: byName, none: { none: true } }[binding] },
             target: { name: `object.status.${field}`, region: `'${REGION}'`, account: `'${ACCOUNT}'` },
             policy: `object.metadata.annotations[?'${ON_DELETE}'].orValue('Delete')`,
             ...spec,

@@ -7,12 +7,15 @@ import type { SimulatedQueue, StoredMessage } from '../queue.ts';
 import type { FleetBridges } from './fleet-bridges.ts';
 import type { FleetFunctions } from './fleet-functions.ts';
 import type { Ledger } from './ledger.ts';
+import { happenToMode } from './mode-acts.ts';
 import {
   type Act,
   FLEET_KINDS,
   FLEET_NAMESPACES,
   type FleetKind,
   type Happening,
+  MODE_HAPPENINGS,
+  type ModeHappening,
   SERVED_HAPPENINGS,
   type ServedHappening,
 } from './plan.ts';
@@ -44,7 +47,9 @@ const EDITS: readonly Readonly<Record<string, unknown>>[] = [
 ];
 
 /** What can happen, and how. */
-const HAPPENS: Readonly<Record<Exclude<Happening, ServedHappening>, (acts: WorldActs, act: Act) => void>> = {
+const HAPPENS: Readonly<
+  Record<Exclude<Happening, ServedHappening | ModeHappening>, (acts: WorldActs, act: Act) => void>
+> = {
   crashBridge: ({ bridges }) => bridges.crash(),
   stallBridge: (acts) => acts.stall(),
   robLease: ({ bridges }) => bridges.rob(),
@@ -67,17 +72,20 @@ const HAPPENS: Readonly<Record<Exclude<Happening, ServedHappening>, (acts: World
     for (const queue of [...ledger.world.requests, ledger.world.results]) queue.redrive();
   },
   muteApi: ({ site }, { forMs }) => site.mute(forMs),
+  changeVersion: ({ bridges }) => bridges.changeVersion(),
 };
 
 /** Lets one thing happen. */
 export function happen(acts: WorldActs, act: Act): void {
   const { happening } = act;
-  if (isServed(happening)) happenToServed(acts, happening, act);
+  const { chart } = acts.site;
+  if (isAmong(happening, SERVED_HAPPENINGS)) chart && happenToServed({ ...acts, chart }, happening, act);
+  else if (isAmong(happening, MODE_HAPPENINGS)) chart && happenToMode({ ...acts, chart }, happening, act);
   else HAPPENS[happening](acts, act);
 }
 
-function isServed(happening: Happening): happening is ServedHappening {
-  return SERVED_HAPPENINGS.some((one) => one === happening);
+function isAmong<T extends Happening>(happening: Happening, some: readonly T[]): happening is T {
+  return some.some((one) => one === happening);
 }
 
 /** Ends what would otherwise go on: what people have paused is resumed, what is wrong is put right. */
