@@ -4,6 +4,7 @@
  * (K27), and then ever less often, so that two that see each other's writes do not answer each without end. Asked by claims.ts,
  * and by rule-enforcing.ts for the finalizer of a rule.
  */
+import { doubled } from './doubling.ts';
 import type { Clock } from './ports.ts';
 
 /** After so long a peace it is no contest any more. */
@@ -47,7 +48,7 @@ export class Contests {
   waitFor(key: string, change: string): number {
     const last = this.#lastOf(key, change);
     if (last === undefined || last.undone === 0) return 0;
-    const wait = Math.min(this.#waitMaxMs, WAIT_FIRST_MS * 2 ** (last.undone - 1));
+    const wait = doubled({ first: WAIT_FIRST_MS, most: this.#waitMaxMs }, last.undone - 1);
     return Math.max(0, last.at + wait - this.#clock.monotonic());
   }
 

@@ -4,6 +4,7 @@
  * Made by sqs-client.ts, which asks before each call.
  */
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { doubled } from './doubling.ts';
 import type { Clock } from './ports.ts';
 import type { SigningCredentials } from './sqs-signature.ts';
 import { within } from './time-out.ts';
@@ -13,8 +14,7 @@ const TRY_TIMEOUT_MS = 5_000;
 /** For all of it: several tries, and a `credential_process`, which the SDK waits for without end. */
 const KEYS_TIMEOUT_MS = 60_000;
 /** A process that hangs cannot be ended from here, so another one is started ever less often. */
-const PAUSE_MS = 30_000;
-const PAUSE_MAX_MS = 600_000;
+const PAUSE_MS = { first: 30_000, most: 600_000 };
 
 /** Resolves to keys that are good now. */
 export type Keys = (signal?: AbortSignal) => Promise<SigningCredentials>;
@@ -38,7 +38,7 @@ export function boundedKeys(begin: () => () => Promise<SigningCredentials>, cloc
   let hungUntil: number | undefined;
 
   const giveUp = (keys: Promise<SigningCredentials>) => {
-    const until = clock.monotonic() + Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** pauses);
+    const until = clock.monotonic() + doubled(PAUSE_MS, pauses);
     const isOver = () => {
       if (hungUntil === until) hungUntil = undefined;
     };

@@ -5,6 +5,7 @@
  */
 import * as z from 'zod/mini';
 import type { WholeCheck } from './checksum.ts';
+import { doubled } from './doubling.ts';
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock, IncomingMessage } from './ports.ts';
@@ -16,8 +17,7 @@ const LONG_POLL_SECONDS = 20;
 const PAUSE_AFTER_ERROR_MS = 1_000;
 /** An empty answer that came sooner was not waited for as asked: whoever answers so is asked ever less often. */
 const EARLY_MS = 10_000;
-const EARLY_PAUSE_MS = 100;
-const EARLY_PAUSE_MAX_MS = 2_000;
+const EARLY_PAUSE_MS = { first: 100, most: 2_000 };
 const BATCH = 10;
 /** Received and not yet settled, at most; what hangs is given up after seconds. */
 const IN_HAND_MAX = 80;
@@ -125,7 +125,7 @@ export class Polling {
       log.info({ queueUrl, ms }, 'polling for results: an empty answer came before its time; pausing in between');
     }
     this.#early += 1;
-    await this.#pause(Math.min(EARLY_PAUSE_MAX_MS, EARLY_PAUSE_MS * 2 ** (this.#early - 1)), () => this.#early === 0);
+    await this.#pause(doubled(EARLY_PAUSE_MS, this.#early - 1), () => this.#early === 0);
   }
 
   /** Leaves results time to come together, where they come fast. */

@@ -6,6 +6,7 @@
  */
 import { heardOf } from './audit.ts';
 import type { Decision } from './decide.ts';
+import { doubled } from './doubling.ts';
 import { heldNote } from './event-note.ts';
 import { advance, beganAt, type Pending, type Standing } from './pending.ts';
 import type { ObjectMeta } from './ports.ts';
@@ -17,8 +18,8 @@ import { unreadWords, wordsSaid } from './words.ts';
 
 const QUIET_MS = 30_000;
 const RECORD_EVERY_MS = 60_000;
-/** Where two bridges write over each other's records, each waits twice as long to repeat itself, up to so many times. */
-const OVERWRITTEN_MAX = 4;
+/** Where two bridges write over each other's records, each waits twice as long to repeat itself, up to so long. */
+const REPEATED_MAX_MS = 16 * 60_000;
 const TELL_EVERY_MS = 60 * 60_000;
 /** In the minute after a person's word somebody is looking: what comes of it is written sooner. */
 const RECORD_AFTER_WORD_MS = 2_000;
@@ -160,7 +161,7 @@ function noteOverwriting(pending: Pending): void {
   const text = meta.annotations?.[recordKey(rule)];
   if (recordedText === undefined || text === undefined || text === recordedText) return;
   pending.recordedText = undefined;
-  pending.overwritten = Math.min(overwritten + 1, OVERWRITTEN_MAX);
+  pending.overwritten = overwritten + 1;
 }
 
 function inShort({ phase, reason }: Standing): string {
@@ -175,7 +176,10 @@ function recordDueAt(
 ): number {
   const earliest = standing.phase === 'Held' ? 0 : beganAt(pending) + QUIET_MS;
   const isNews = pending.recordedReason !== inShort(standing);
-  const every = isListening ? RECORD_AFTER_WORD_MS : RECORD_EVERY_MS * (isNews ? 1 : 2 ** pending.overwritten);
+  const repeated = isNews ? 0 : pending.overwritten;
+  const every = isListening
+    ? RECORD_AFTER_WORD_MS
+    : doubled({ first: RECORD_EVERY_MS, most: REPEATED_MAX_MS }, repeated);
   // A clock that was set back must not hold the next record off.
   return Math.max(earliest, Math.min(pending.recordedAt ?? 0, now) + every);
 }

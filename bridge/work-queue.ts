@@ -2,6 +2,7 @@
  * The per-object queue: a key names one pending deletion (or one live object to claim); state is read fresh when its
  * turn comes, so any number of causes collapse into one run. A key never runs twice at once. Used by bridge.ts.
  */
+import { doubled } from './doubling.ts';
 import { Lanes } from './lanes.ts';
 import { ApiError, type Clock, type Random } from './ports.ts';
 
@@ -135,8 +136,7 @@ export class WorkQueue {
   }
 }
 
-/** Exponential, capped, jittered between half and the whole. In ms. */
+/** Doubled with each failure, jittered between half and the whole. In ms. */
 export function backoff(failures: number, random: Random, most = BACKOFF_MAX_MS): number {
-  const whole = Math.min(most, BACKOFF_FIRST_MS * 2 ** Math.min(failures - 1, 16));
-  return whole * (0.5 + random() / 2);
+  return doubled({ first: BACKOFF_FIRST_MS, most }, failures - 1) * (0.5 + random() / 2);
 }

@@ -44,6 +44,7 @@ export const MUTATED: readonly Mutated[] = [
     atLeast: 95,
   },
   { file: 'bridge/contests.ts', tests: ['test/bridge/contests-waits.test.ts'], atLeast: 95 },
+  { file: 'bridge/doubling.ts', tests: ['test/bridge/doubling.test.ts'], atLeast: 95 },
   { file: 'bridge/granted-rights.ts', tests: ['test/bridge/granted-rights.test.ts'], atLeast: 95 },
   { file: 'bridge/slowness.ts', tests: ['test/bridge/slowness.test.ts'], atLeast: 95 },
   { file: 'bridge/contract/envelope.ts', tests: contractTests, atLeast: 95 },
