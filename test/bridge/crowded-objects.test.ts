@@ -13,9 +13,13 @@ import { FakeCluster } from '../support/fake-cluster.ts';
 import { ManualClock, START, stamp } from '../support/manual-clock.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 
-/** More than an API server takes on one object; to compare each with each would take many seconds. */
+/** More than an API server takes on one object. */
 const ENTRIES = 50_000;
-const ENOUGH_MS = 3_000;
+/** Of them. */
+const PART = 10;
+/** Ten times as many take ten times as long, and a hundred times where each is compared with each. */
+const PROPORTION = 35;
+const TRIES = 5;
 const entries = (count: number) => Array.from({ length: count }, (_, at) => `finalizer-bridge.dev/r${at}`);
 
 function bench() {
@@ -31,13 +35,35 @@ function bench() {
   return { strays, released };
 }
 
+async function busyDuring(work: () => unknown): Promise<number> {
+  const began = busyMs();
+  await work();
+  return busyMs() - began;
+}
+
+/** By how much all entries take longer than a part of them: the least of some tries, as other work only ever adds to one of both. */
+async function growth(took: (count: number) => Promise<number>): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  // The first time its code is compiled.
+  await took(ENTRIES / PART);
+  for (let tries = 0; tries < TRIES && least >= PROPORTION; tries += 1) {
+    // A clock of the processor's may count in steps of some ms.
+    const part = Math.max(5, await took(ENTRIES / PART));
+    least = Math.min(least, (await took(ENTRIES)) / part);
+  }
+  return least;
+}
+
 describe('one object with very many entries', () => {
-  it('is seen alive in an instant (P10)', () => {
-    const { strays } = bench();
-    const began = busyMs();
-    strays.see(BUCKETS, metaOf({ finalizers: entries(ENTRIES) }));
-    expect(busyMs() - began).toBeLessThan(ENOUGH_MS);
-    expect(strays.counts()).toHaveLength(20);
+  it('is seen alive in an instant (P10)', async () => {
+    const seeing = async (count: number) => {
+      const { strays } = bench();
+      const meta = metaOf({ finalizers: entries(count) });
+      const took = await busyDuring(() => strays.see(BUCKETS, meta));
+      expect(strays.counts()).toHaveLength(20);
+      return took;
+    };
+    expect(await growth(seeing)).toBeLessThan(PROPORTION);
   });
 
   it('is released by the words on it before it is followed by what else it carries', () => {
@@ -59,17 +85,21 @@ describe('one object with very many entries', () => {
   });
 
   it('is seen being deleted in an instant, and others with it (P10)', async () => {
-    const scene = await RuleScene.start();
-    await scene.apply();
-    await scene.create('logs');
-    await scene.create('crowded', { finalizers: entries(ENTRIES) });
-    const began = busyMs();
-    await scene.delete('crowded');
-    await scene.delete('logs');
-    expect(busyMs() - began).toBeLessThan(ENOUGH_MS);
-    await scene.clock.advance(1_000);
-    expect(scene.requested).toContain('logs');
-    await scene.stop();
+    const deleting = async (count: number) => {
+      const scene = await RuleScene.start();
+      await scene.apply();
+      await scene.create('logs');
+      await scene.create('crowded', { finalizers: entries(count) });
+      const took = await busyDuring(async () => {
+        await scene.delete('crowded');
+        await scene.delete('logs');
+      });
+      await scene.clock.advance(1_000);
+      expect(scene.requested).toContain('logs');
+      await scene.stop();
+      return took;
+    };
+    expect(await growth(deleting)).toBeLessThan(PROPORTION);
   });
 });
 

@@ -42,6 +42,9 @@ interface Cost {
 
 describe('what rules cost', () => {
   const RULES = 50;
+  const ROUNDS = { least: 2, most: 10 };
+  /** Creates for the same CPU beside rules of other kinds, to those without: at least. */
+  const OTHER_KINDS = 0.4;
 
   /** What the API server has spent so far, by its own count. */
   async function spent(): Promise<Cost> {
@@ -80,22 +83,24 @@ describe('what rules cost', () => {
   it('50 rules of other kinds cost a create nothing, unlike 50 of its own kind', async () => {
     await cost(200);
     const [alone, beside]: [Cost[], Cost[]] = [[], []];
-    for (let round = 0; round < 3; round++) {
+    // The least of the rounds: garbage that is collected and what else the machine does only ever add to it, so that one round
+    // without either tells what rules cost; on a busy machine it takes more of them.
+    const cpu = (costs: readonly Cost[]) => Math.min(...costs.map((one) => one.cpu));
+    const otherKinds = () => cpu(alone) / cpu(beside);
+    for (let round = 0; round < ROUNDS.least || (round < ROUNDS.most && otherKinds() <= OTHER_KINDS); round++) {
       alone.push(await cost(200));
       beside.push(await costWith(200, (index) => others[index % others.length] ?? scene.depots));
     }
     const sameKind = await costWith(30, () => configMaps);
 
     // The rule that matches is tested again once its entry is on; a test that ends with a match is not counted.
-    expect([...alone, ...beside].map(({ tests }) => tests)).toEqual(Array(6).fill(1));
+    expect([...alone, ...beside].map(({ tests }) => tests)).toEqual([...alone, ...beside].map(() => 1));
     expect(sameKind.tests).toBe(1 + 2 * RULES);
-    // The least of three rounds: the API server collects its garbage in one or the other, and that is no cost of a rule's.
-    const cpu = (costs: readonly Cost[]) => Math.min(...costs.map((one) => one.cpu));
-    const ratios = { otherKinds: cpu(alone) / cpu(beside), sameKind: cpu(alone) / sameKind.cpu };
+    const ratios = { otherKinds: otherKinds(), sameKind: cpu(alone) / sameKind.cpu };
     const shown = Object.entries(ratios).map(([name, ratio]) => `${name} ${ratio.toFixed(2)}`);
     process.stdout.write(`creates for the same CPU beside 50 more rules, to those without: ${shown.join(', ')}\n`);
     // The counts above are exact; CPU is not, on a shared machine: 0.75 to 0.96, and 0.14 to 0.23, were seen.
-    expect(ratios.otherKinds).toBeGreaterThan(0.4);
+    expect(ratios.otherKinds).toBeGreaterThan(OTHER_KINDS);
     expect(ratios.sameKind).toBeLessThan(ratios.otherKinds * 0.6);
   });
 });

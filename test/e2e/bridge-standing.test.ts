@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BridgeProcess } from '../../infra/local/bridge-process.ts';
 import { eventually } from '../support/eventually.ts';
-import { sumOf } from '../support/metrics-page.ts';
+import { growthOf, sumOf } from '../support/metrics-page.ts';
 import { logFailures, startSite, type TestSite } from '../support/site.ts';
 import { type Buckets, bucketsOf } from '../support/site-buckets.ts';
 import { queuesOf, type SiteQueues } from '../support/site-queues.ts';
@@ -108,7 +108,7 @@ describe('a target that changes while its request is on its way', () => {
   const rename = (bucketName: string) => [{ op: 'replace', path: '/status', value: { bucketName } } as const];
 
   it('K32 cleared by its owner: a gone for what was sent counts', async () => {
-    const before = await metric('entries_removed_total', { rule: 'byhand', reason: 'Gone' });
+    const removed = await growthOf(bridge, () => metric('entries_removed_total', { rule: 'byhand', reason: 'Gone' }));
     const made = await buckets.create('cleared', { rule: 'byhand', versions: 'none' });
     await buckets.delete(made.name);
     const taken = await queues.take('by-hand', made.name);
@@ -119,11 +119,11 @@ describe('a target that changes while its request is on its way', () => {
 
     await buckets.gone(made.name);
     await queues.done(taken);
-    await expect.poll(() => metric('entries_removed_total', { rule: 'byhand', reason: 'Gone' })).toBe(before + 1);
+    await expect.poll(removed).toBe(1);
   });
 
   it('K32 changed to another one: recorded and held, the gone for the first does not free the second', async () => {
-    const before = await metric('requests_sent_total', { rule: 'byhand' });
+    const sent = await growthOf(bridge, () => metric('requests_sent_total', { rule: 'byhand' }));
     const made = await buckets.create('renamed', { rule: 'byhand', versions: 'none' });
     await buckets.delete(made.name);
     const first = await queues.take('by-hand', made.name);
@@ -136,7 +136,8 @@ describe('a target that changes while its request is on its way', () => {
     await queues.drained();
     expect(record).toMatchObject({ phase: 'Held', targets: [{ requested: true }, { requested: false }] });
     expect(await buckets.finalizers(made.name)).toEqual([buckets.entry('byhand')]);
-    expect(await metric('requests_sent_total', { rule: 'byhand' })).toBe(before + 1);
+    // The first was taken above, and no other was sent; the queue is empty.
+    expect(await sent()).toBeLessThanOrEqual(1);
     await expect.poll(() => held('byhand', 'TargetChanged')).toBe(1);
     // A person has looked at both: the second is taken down as well.
     await buckets.retry(made.name, { rule: 'byhand' });
@@ -160,13 +161,12 @@ describe('an object that is deleted and made again with its name', () => {
     await buckets.delete('again');
     const current = await queues.take('by-hand', 'again');
     expect([late.request.data.object.uid, current.request.data.object.uid]).toEqual([first.uid, second.uid]);
-    const before = await metric('results_total', { disposition: 'UnknownObject' });
+    const unknown = await growthOf(bridge, () => metric('results_total', { disposition: 'UnknownObject' }));
 
     await queues.answer(late, { outcome: 'gone', evidence: 'deleted' });
 
-    await eventually('it is counted', async () => {
-      return (await metric('results_total', { disposition: 'UnknownObject' })) === before + 1;
-    });
+    // At every receive: on a busy machine it may come again before it is acknowledged.
+    await eventually('it is counted', async () => (await unknown()) >= 1);
     await queues.done(late);
     expect(await buckets.finalizers('again')).toEqual([buckets.entry('byhand')]);
     await queues.answer(current, { outcome: 'gone', evidence: 'deleted' });

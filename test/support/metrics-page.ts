@@ -14,3 +14,18 @@ export function sumOf(page: string, metric: string, labels: Readonly<Record<stri
   }
   return sum;
 }
+
+/**
+ * How much a counter of a bridge grows from now on. One that was started again meanwhile, as where the machine stands still
+ * (restarted.ts), has begun to count anew.
+ */
+export async function growthOf(
+  bridge: { readonly pid: number },
+  read: () => Promise<number>,
+): Promise<() => Promise<number>> {
+  const before = { pid: bridge.pid, count: await read() };
+  return async () => {
+    const count = await read();
+    return bridge.pid === before.pid ? count - before.count : count;
+  };
+}
