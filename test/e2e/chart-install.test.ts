@@ -2,67 +2,43 @@
  * The chart from installation to uninstallation on an API server of its own: the bridge runs under the chart's account, rights and
  * configuration; a second release is refused; an upgrade finds deletions in flight; an uninstallation drains first, fails while
  * something is held, and leaves the API server clean; and the order that is wrong (K26). Each test goes on where the one
- * before it ended, as an operator does.
+ * before it ended, as an operator does (chart-story.ts).
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod/mini';
 import { CHART_FOLDER } from '../support/chart.ts';
-import {
-  type ChartBridge,
-  type ChartInstallation,
-  DEPLOYMENT,
-  leads,
-  NAMESPACE,
-  RELEASE,
-  startChartInstallation,
-} from '../support/chart-installation.ts';
-import { runNextJob } from '../support/chart-kubelet.ts';
+import { DEPLOYMENT, NAMESPACE, RELEASE } from '../support/chart-installation.ts';
+import { MINUTES, tellChartStory } from '../support/chart-story.ts';
 import { cliProcesses } from '../support/cli-process.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Buckets, bucketsOf } from '../support/site-buckets.ts';
-import { ruleFor } from '../support/site-kind.ts';
 import { queuesOf } from '../support/site-queues.ts';
 
 const RULES = '/apis/finalizer-bridge.dev/v1alpha1/teardownrules';
 const DEFINITION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/teardownrules.finalizer-bridge.dev';
 const PART = 'labelSelector=app.kubernetes.io%2Fpart-of%3Dfinalizer-bridge';
+/** Values of a release for the whole cluster. */
+const ALL = {};
 
 const list = z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })) });
 const namesIn = (body: unknown) => z.parse(list, body).items;
 
-let on: ChartInstallation;
-let buckets: Buckets;
-let bridge: ChartBridge;
-afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail')
-    console.error(`The bridge before ${task.name} failed:\n${await bridge?.logTail(25)}`);
-});
+const story = tellChartStory({ home: 'chart', namespaces: [], always: () => ({ drain: { timeout: '5m' } }) });
+const { on, buckets } = story;
 
-beforeAll(async () => {
-  on = await startChartInstallation('chart');
-  buckets = bucketsOf(on.site);
-});
-afterAll(() => on?.stop());
-
-const uninstall = (...flags: readonly string[]) =>
-  on.helm.run('uninstall', RELEASE, '--namespace', NAMESPACE, '--timeout', '6m', ...flags);
-
-async function install(chart: string): Promise<void> {
-  const values = await on.helm.valuesFile(await on.values({ drain: { timeout: '5m' } }));
-  const release = ['install', RELEASE, chart, '--namespace', NAMESPACE, '--create-namespace', '--values', values];
-  const { code, out, err } = await on.helm.run(...release);
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  expect(out).toContain(`runs in namespace ${NAMESPACE}`);
-}
-
-async function applyRule(): Promise<void> {
-  await on.rules.apply('team', ruleFor(on.site.group, 'team', {}).spec);
-  await on.rules.ready('team', 60_000);
+/** One object that lives, and another one whose deletion is held. */
+async function stuck(): Promise<void> {
+  if ((await buckets().read('live')) === undefined) await buckets().create('live', { versions: 'none' });
+  if ((await buckets().read('stuck')) !== undefined) return;
+  const answering = await on().site.startFunction();
+  await buckets().create('stuck', { owned: false });
+  await buckets().delete('stuck');
+  await buckets().says('stuck', 'NotOwned', { within: 60_000 });
+  await answering.stop();
 }
 
 /** What of the chart is in the cluster, as paths. */
 async function left(): Promise<readonly string[]> {
-  const { kube } = on;
+  const { kube } = on();
   const lists = [
     ...['configmaps', 'serviceaccounts', 'services', 'pods'].map((kind) => `/api/v1/${kind}`),
     ...['/apis/apps/v1/deployments', '/apis/batch/v1/jobs', '/apis/policy/v1/poddisruptionbudgets'],
@@ -86,25 +62,19 @@ async function left(): Promise<readonly string[]> {
 }
 
 describe('the chart', () => {
-  it('K19 installs, and a deletion goes through its teardown under the very account, rights and configuration it gives', async () => {
-    const { site } = on;
-    await install(await on.olderChart());
-    bridge = await on.startBridge();
-    await leads(bridge);
-    await applyRule();
-    const answering = await site.startFunction();
-    const { name, bucket } = await buckets.create('first');
-
-    await buckets.delete(name);
-
-    await buckets.gone(name, 60_000);
-    expect(await buckets.versions(bucket)).toBeUndefined();
-    await answering.stop();
+  it('K19 installs, and a deletion goes through its teardown under the very account, rights and configuration it gives', {
+    timeout: MINUTES,
+  }, async () => {
+    expect(await story.released(ALL, 'older')).toContain(`runs in namespace ${NAMESPACE}`);
+    await story.nextBridge();
+    await story.takesOn();
+    await story.tearsDown('first');
   });
 
-  it('gives the bridge no right beyond those', async () => {
-    const { kube, site } = on;
-    const { token } = bridge;
+  it('gives the bridge no right beyond those', { timeout: MINUTES }, async () => {
+    await story.at(ALL);
+    const { kube, site } = on();
+    const { token } = story.bridge();
     const kind = `/apis/${site.group}/v1/namespaces/${site.namespace}/buckets`;
     const status = async (method: string, path: string, body?: unknown) =>
       (await kube.request(method, path, body, { token })).status;
@@ -123,11 +93,12 @@ describe('the chart', () => {
     expect(await Promise.all(refused)).toEqual(refused.map(() => 403));
   });
 
-  it('is refused a second time in the cluster, and says where the first is', async () => {
+  it('is refused a second time in the cluster, and says where the first is', { timeout: MINUTES }, async () => {
+    await story.at(ALL);
     const before = await left();
-    const values = await on.helm.valuesFile(await on.values());
+    const values = await on().helm.valuesFile(await on().values());
 
-    const { code, err } = await on.helm.run(
+    const { code, err } = await on().helm.run(
       ...['install', 'another', CHART_FOLDER, '--namespace', 'elsewhere', '--create-namespace', '--values', values],
     );
 
@@ -136,88 +107,96 @@ describe('the chart', () => {
     expect(await left()).toEqual(before);
   });
 
-  it('P5 Q12 is upgraded with deletions in flight: nothing is lost, and the rule kind is of the new version', async () => {
-    const { site, kube, helm } = on;
+  it('P5 Q12 is upgraded with deletions in flight: nothing is lost, and the rule kind is of the new version', {
+    timeout: MINUTES,
+  }, async () => {
+    await story.at(ALL, { chart: 'older' });
+    const { site, kube } = on();
     const columns = async () => JSON.stringify((await kube.request('GET', DEFINITION)).body).includes('"name":"Held"');
     expect(await columns()).toBe(false);
-    const made = await Promise.all(['second', 'third', 'fourth'].map((name) => buckets.create(name)));
-    for (const { name } of made) await buckets.delete(name);
+    const made = await Promise.all(['second', 'third', 'fourth'].map((name) => buckets().create(name)));
+    for (const { name } of made) await buckets().delete(name);
     const { url } = site.handler('s3-bucket').requests;
     await eventually('all are requested', async () => (await queuesOf(site).inspect(url)).ready.length === made.length);
 
-    const values = await helm.valuesFile(await on.values({ drain: { timeout: '5m' } }));
-    const upgraded = await helm.run('upgrade', RELEASE, CHART_FOLDER, '--namespace', NAMESPACE, '--values', values);
+    await story.released(ALL);
 
-    expect(upgraded).toMatchObject({ code: 0, err: '' });
-    const old = bridge;
-    // As a roll-out does: a new Pod first.
-    bridge = await on.startBridge();
-    await old.stop();
-    await leads(bridge);
+    await story.nextBridge('new one first');
     expect(await columns()).toBe(true);
-    await site.startFunction();
-    for (const { name } of made) await buckets.gone(name, 60_000);
-    expect(await Promise.all(made.map(({ bucket }) => buckets.versions(bucket)))).toEqual(made.map(() => undefined));
-    await on.rules.ready('team', 60_000);
+    const answering = await site.startFunction();
+    for (const { name } of made) await buckets().gone(name, 60_000);
+    expect(await Promise.all(made.map(({ bucket }) => buckets().versions(bucket)))).toEqual(made.map(() => undefined));
+    await on().rules.ready('team', 60_000);
+    await answering.stop();
   });
 
-  it('P9 K20 is not uninstalled while something is held: it says what, and the bridge goes on working', async () => {
-    await buckets.create('live', { versions: 'none' });
-    await buckets.create('stuck', { owned: false });
-    await buckets.delete('stuck');
-    await buckets.says('stuck', 'NotOwned', { within: 60_000 });
+  it('P9 K20 is not uninstalled while something is held: it says what, and the bridge goes on working', {
+    timeout: MINUTES,
+  }, async () => {
+    await story.at(ALL);
+    await stuck();
 
-    const [{ code, said }, ended] = await Promise.all([runNextJob(on.node, NAMESPACE), uninstall()]);
+    const {
+      drain: { code, said },
+      ended,
+    } = await story.uninstall();
 
     expect(code).toBe(1);
-    expect(said).toContain('chart/stuck: NotOwned');
+    expect(said).toContain(`${story.home()}/stuck: NotOwned`);
     expect(said).toContain('--release-held');
     expect(ended.code).not.toBe(0);
     expect(ended.err).toContain(`${DEPLOYMENT}-drain`);
     expect(
-      (await on.kube.request('GET', `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/${DEPLOYMENT}`)).status,
+      (await on().kube.request('GET', `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/${DEPLOYMENT}`)).status,
     ).toBe(200);
-    expect(bridge.hasExited()).toBe(false);
-    expect(await buckets.read('stuck')).toBeDefined();
+    expect(story.bridge().hasExited()).toBe(false);
+    expect(await buckets().read('stuck')).toBeDefined();
     // What drains may do is there only while it drains.
     expect((await left()).filter((path) => /drain/.test(path) && !/jobs/.test(path))).toEqual([]);
-    // Helm takes the release for one that is going; its own word brings it back.
-    const kept = await on.helm.run('rollback', RELEASE, '2', '--namespace', NAMESPACE);
+    const kept = await story.rollBack();
     expect(kept).toMatchObject({ code: 0, out: expect.stringContaining('Rollback was a success') });
   });
 
-  it('P9 K20 is uninstalled once a person has given that up, and leaves the API server clean', async () => {
-    await buckets.release('stuck', { now: true });
-    await buckets.gone('stuck', 60_000);
+  it('P9 K20 is uninstalled once a person has given that up, and leaves the API server clean', {
+    timeout: MINUTES,
+  }, async () => {
+    await story.at(ALL);
+    await stuck();
+    await buckets().release('stuck', { now: true });
+    await buckets().gone('stuck', 60_000);
 
-    const [{ code, said }, ended] = await Promise.all([runNextJob(on.node, NAMESPACE), uninstall()]);
+    const { drain, ended } = await story.uninstall();
 
-    expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('clean: no rule is left') });
+    expect(drain).toEqual({ code: 0, said: expect.stringContaining('clean: no rule is left') });
     expect(ended.code).toBe(0);
-    await bridge.stop();
+    await story.bridge().stop();
     // The definition of the kind is kept on purpose.
     expect(await left()).toEqual([
       '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/teardownrules.finalizer-bridge.dev',
     ]);
-    expect(await buckets.finalizers('live')).toEqual([]);
-    expect(namesIn((await on.kube.request('GET', RULES)).body)).toEqual([]);
+    expect(await buckets().finalizers('live')).toEqual([]);
+    expect(namesIn((await on().kube.request('GET', RULES)).body)).toEqual([]);
   });
 
-  it('K26 takes over what it left, and when it goes without its drain a laptop cleans up after it', async () => {
-    await install(CHART_FOLDER);
-    bridge = await on.startBridge();
-    await leads(bridge);
-    await applyRule();
-    await buckets.claimed('live');
+  it('K26 takes over what it left, and when it goes without its drain a laptop cleans up after it', {
+    timeout: MINUTES,
+  }, async () => {
+    if (!story.wasInstalled()) {
+      await story.at(ALL);
+      await buckets().create('live', { versions: 'none' });
+      await story.uninstall();
+    }
+    await story.at(ALL);
+    await buckets().claimed('live');
 
-    const ended = await uninstall('--no-hooks');
-    await bridge.stop();
+    const ended = await story.uninstallAtOnce();
+    await story.bridge().stop();
 
     expect(ended.code).toBe(0);
-    expect(await buckets.finalizers('live')).toEqual([buckets.entry()]);
-    const admin = await (await cliProcesses(on.site)).admin();
+    expect(await buckets().finalizers('live')).toEqual([buckets().entry()]);
+    const admin = await (await cliProcesses(on().site)).admin();
     expect(await admin('drain', '--yes')).toMatchObject({ code: 0 });
-    expect(await buckets.finalizers('live')).toEqual([]);
-    expect(namesIn((await on.kube.request('GET', RULES)).body)).toEqual([]);
+    expect(await buckets().finalizers('live')).toEqual([]);
+    expect(namesIn((await on().kube.request('GET', RULES)).body)).toEqual([]);
   });
 });

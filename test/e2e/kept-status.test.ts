@@ -3,39 +3,32 @@
  * drops what the bridge writes there and answers with success. Nothing may go uncounted; mended, all goes on by itself.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Kube, startKube } from '../../infra/local/kube.ts';
 import { eventually } from '../support/eventually.ts';
 import { committedDefinition } from '../support/rule-api.ts';
-import { logFailures, startSite, type TestSite } from '../support/site.ts';
-import { handsOf } from '../support/site-hands.ts';
-import { queuesOf } from '../support/site-queues.ts';
-import { type SiteRules, siteRulesOf } from '../support/site-rules.ts';
-import { type Thing, thingsOf } from '../support/site-things.ts';
+import { type RuleSite, startRuleSite } from '../support/rule-site.ts';
+import { logFailures } from '../support/site.ts';
+import type { Thing } from '../support/site-things.ts';
 
 const RULE = 'kept-status';
 const OBJECTS = 12;
 const LIMIT = 3;
 
-let kube: Kube;
-let site: TestSite;
-let rules: SiteRules;
-logFailures(() => site);
+let on: RuleSite;
+logFailures(() => on.site);
 
 beforeAll(async () => {
-  kube = await startKube({ say: () => undefined });
-  site = await startSite({ name: 'kept', handlers: ['by-hand'], kube });
-  rules = siteRulesOf(site);
-  await rules.install();
-  const bridge = await site.startBridgeOverApi();
+  on = await startRuleSite({ name: 'kept' });
+  const bridge = await on.site.startBridgeOverApi();
   await bridge.ready();
 });
 afterAll(async () => {
-  await site?.stop();
-  await kube?.stop();
+  // As it is for all other files on this API server, also where the test has failed.
+  await on?.rules.install();
+  await on?.stop();
 });
 
 /** Somebody edits the definition, or keeps an older one: its status has no `budget`. */
-async function edit(): Promise<void> {
+async function edit({ site, rules }: RuleSite): Promise<void> {
   const { name } = committedDefinition().metadata;
   const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
   const field = '/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/budget';
@@ -48,7 +41,7 @@ async function edit(): Promise<void> {
 }
 
 it('P5 nothing goes under a budget that cannot be counted, the rule says why, and three of twelve go when it can', async () => {
-  const [things, hands] = [thingsOf(site), handsOf(site, queuesOf(site), 'by-hand')];
+  const { rules, things, hands } = on;
   await rules.apply(RULE, rules.spec(RULE, { budget: { limit: LIMIT, window: '1h' } }));
   await rules.ready(RULE);
   expect((await rules.found(RULE)).status.budget).toEqual({ reservations: [] });
@@ -57,7 +50,7 @@ it('P5 nothing goes under a budget that cannot be counted, the rule says why, an
   for (const thing of made) await things.claimed(thing, RULE);
   const requested = () => made.filter((thing) => hands.of(thing).length > 0).length;
 
-  await edit();
+  await edit(on);
   for (const thing of made) await things.delete(thing);
 
   for (const thing of made) {

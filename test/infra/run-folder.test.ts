@@ -47,6 +47,19 @@ describe('the folder of a run', () => {
     expect({ ...second, TMPDIR: first.TMPDIR }).toEqual(first);
   });
 
+  it('has programs in Go collect garbage seldom, unless somebody has told them how often', () => {
+    const told = process.env.GOGC;
+    const place = makeRunFolder(parent);
+    try {
+      process.env.GOGC = '50';
+      expect(place.environment('e2e')).toMatchObject({ GOGC: '50' });
+      delete process.env.GOGC;
+      expect(place.environment('e2e')).toMatchObject({ GOGC: '300' });
+    } finally {
+      if (told !== undefined) process.env.GOGC = told;
+    }
+  });
+
   it('takes the place of what a run left whose process is gone', () => {
     const left = another('killed', JSON.stringify({ pid: ended(), host: hostname() }));
     makeRunFolder(parent);

@@ -58,6 +58,7 @@ export async function startHelm(kubeconfig?: string) {
     PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
     HOME: folder,
     KUBECONFIG: kubeconfig ?? join(folder, 'none'),
+    GOGC: process.env.GOGC,
   };
   const run = (...words: readonly string[]): Promise<Ended> =>
     new Promise((resolve) => {
