@@ -8,12 +8,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { BRIDGE_SOURCE } from '../../infra/local/bridge-process.ts';
 import { startFunctionProcess } from '../../infra/local/function-process.ts';
 import { LOCAL_ACCOUNT_ID, LOCAL_REGION } from '../../infra/local/places.ts';
+import { bridgeBundle } from '../support/made-once.ts';
 
 let folder: string;
+/** The bridge that is shipped. */
+let entry: string;
 beforeAll(async () => {
+  entry = join((await bridgeBundle()).outDir, 'main.mjs');
   folder = await mkdtemp(join(tmpdir(), 'finalizer-bridge-configuration-'));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -38,7 +41,7 @@ interface Ended {
 /** Starts a bridge that has to end by itself. */
 async function startBridge(...args: readonly string[]): Promise<Ended> {
   return await new Promise((resolve) => {
-    execFile(process.execPath, [BRIDGE_SOURCE, ...args], { timeout: 120_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [entry, ...args], { timeout: 120_000 }, (error, stdout, stderr) => {
       const faults = stderr.replaceAll(`${folder}/`, '').trimEnd().split('\n');
       resolve({ code: error?.code ?? 0, stdout, faults });
     });
