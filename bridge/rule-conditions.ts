@@ -6,8 +6,9 @@ import { type Lost, lostWords } from './kept-status.ts';
 import { RIGHTS_BINDING } from './rights-binding.ts';
 import type { OwnershipBinding } from './rule.ts';
 import { type ACCEPTANCES, PERMISSIONS, WATCHINGS } from './rule-facts.ts';
-import { type Judgement, VERBS } from './rule-judge.ts';
+import type { Judgement } from './rule-judge.ts';
 import { leftWords } from './rule-namespaces.ts';
+import { VERBS } from './rule-rights.ts';
 import { EVERYWHERE, type Served } from './served.ts';
 import type { Condition } from './teardown-rules.ts';
 
@@ -40,11 +41,13 @@ export interface Sighting {
   readonly unbound: readonly string[];
   /** Where the whole cluster is served: namespaces whose binding from before is kept, and may not be read or changed. */
   readonly denied: readonly string[];
+  /** The same of a rule that is refused: namespaces whose rights are kept, as it lacks some in the whole cluster. */
+  readonly former: readonly string[];
 }
 
 /** What is seen of a rule's objects where the whole cluster is served. */
 export function sightingOf(isWatching: boolean): Sighting {
-  const nowhere = { blindIn: [], left: [], going: [], unbound: [], denied: [] };
+  const nowhere = { blindIn: [], left: [], going: [], unbound: [], denied: [], former: [] };
   return { isWatching, served: EVERYWHERE, leaving: new Map(), ...nowhere };
 }
 
@@ -101,7 +104,7 @@ function accepted({ rule, fault, notes }: Judgement): Condition {
 
 function permitted(
   { rule, lacking, isBeyond, absent, ending }: Judgement,
-  { unbound, denied }: Pick<Sighting, 'unbound' | 'denied'>,
+  { unbound, denied, former }: Pick<Sighting, 'unbound' | 'denied' | 'former'>,
 ): Condition {
   const condition = (reason: keyof typeof PERMISSIONS, message: string): Condition => {
     return { type: 'Permitted', status: PERMISSIONS[reason].status, reason, message };
@@ -111,7 +114,7 @@ function permitted(
   if (ending.length > 0) return condition('NamespaceTerminating', termination(ending));
   if (absent.length > 0) return condition('NamespaceMissing', absence(absent));
   return rule === undefined
-    ? condition('NotAccepted', 'not asked before it is accepted')
+    ? condition('NotAccepted', `not asked before it is accepted${formerWords(former)}`)
     : condition('Permitted', `may ${VERBS.join(', ')}${unboundWords(unbound)}${deniedWords(denied)}`);
 }
 
@@ -123,6 +126,11 @@ function unboundWords(unbound: readonly string[]): string {
 function deniedWords(denied: readonly string[]): string {
   if (denied.length === 0) return '';
   return `; may not get, patch the RoleBinding ${RIGHTS_BINDING.name} in namespace ${denied.join(', ')}, which may be kept from when some namespaces were served: deleted, it hangs, and so does the namespace`;
+}
+
+function formerWords(former: readonly string[]): string {
+  if (former.length === 0) return '';
+  return `; the rights in namespace ${former.join(', ')} are kept from before until the bridge has them in the whole cluster`;
 }
 
 const BEYOND = 'the kind is in no namespace, and this bridge serves some namespaces only: it can see no object of it';

@@ -33,7 +33,7 @@ const HELD = 'held';
 const OFF: LabelWord = { isWanted: false, dueIn: undefined };
 
 /** What enforcing needs. */
-export interface EnforcingOptions extends StatusOptions, Pick<PlacesOptions, 'leavings' | 'rights'> {
+export interface EnforcingOptions extends StatusOptions, Pick<PlacesOptions, 'leavings' | 'rights' | 'kinds'> {
   readonly clock: Clock;
   readonly lease: Lease;
   readonly book: RuleBook;
@@ -68,6 +68,7 @@ export async function enforce(options: EnforcingOptions, seen: KubeObject, judge
       ...{ left: leftBehind(object, served), leaving: left?.carriers ?? new Map() },
       ...{ going: goingFrom(options, judgement), unbound: options.rights.going },
       denied: deniedTo(options, object),
+      former: judgement.rule === undefined && served.namespaces === undefined ? formerNamespaces(object) : [],
     };
     // What a write of this look says to be there is not believed to be stored.
     const read = object === seen ? { seen } : {};

@@ -3,25 +3,17 @@
  * read, is the proof bound to its objects, does it wait in a circle, may we do what it needs. Called by rule-keeper.ts; what
  * is wrong is said in the rule's conditions by rule-conditions.ts.
  */
-import { kindName } from './kind-key.ts';
-import { type NamespaceState, stateOfNamespace } from './namespace-existence.ts';
-import { NAMESPACES } from './namespaces.ts';
-import type { Cluster, KindRef, Kinds, KubeObject, Watched } from './ports.ts';
+import type { Cluster, KindRef, Kinds, KubeObject } from './ports.ts';
 import type { Rule } from './rule.ts';
 import { rulesReached, type Waits, waiterOf, waitsAmong } from './rule-circles.ts';
 import type { Refusal } from './rule-facts.ts';
 import { faultOfFields } from './rule-fields.ts';
+import { rightsFor } from './rule-rights.ts';
 import type { TeardownRuleSpec } from './rule-schema.ts';
 import { ownershipOf, type ParsedRule, ruleFromObject } from './rules.ts';
-import { type Served, watchedOf } from './served.ts';
+import type { Served } from './served.ts';
 import { bindingOf } from './target.ts';
 import { isRememberable, rulePath, versionOf } from './teardown-rules.ts';
-
-/** The verbs that the bridge needs on a kind. */
-export const VERBS = ['get', 'list', 'watch', 'patch'] as const;
-
-/** The verbs that it needs on namespaces, for a rule that selects by their labels. */
-const LABEL_VERBS = ['list', 'watch'] as const;
 
 /** Why a rule is not accepted; the reason is the condition's. */
 export interface RuleFault {
@@ -36,7 +28,7 @@ export interface Judgement {
   /** The rule of this generation, if it is accepted. */
   readonly rule: Rule | undefined;
   readonly fault: RuleFault | undefined;
-  /** What the bridge may not do: `list, patch buckets.example.com`, `list, watch namespaces`; empty when it may, or nobody could ask. */
+  /** What the bridge may not do: `list, patch buckets.example.com`, `list, watch namespaces`; empty when it may, or was not asked, as for a rule that is refused. */
   readonly lacking: readonly string[];
   /** There is no namespace, of those that are served and there, in which it may do all that it has to. */
   readonly mayNowhere: boolean;
@@ -126,62 +118,6 @@ async function verdictOn(options: JudgeOptions, object: KubeObject): Promise<Ver
     ...(isRememberable(object) ? [] : ['its spec is too large to be remembered over a restart']),
   ];
   return { rule, ...rights, notes, isIncomplete: strangers.length > 0 || fields.mayCome === true, others: younger };
-}
-
-/** Without the labels of namespaces, what a rule with a namespaceSelector wants of an object is never known (P7). */
-async function rightsFor(options: JudgeOptions, { match, matchesNamespace }: Rule, isNamespaced: boolean) {
-  const { kinds, served, cluster } = options;
-  const { namespaces } = served;
-  if (namespaces !== undefined && !isNamespaced) return { isBeyond: true };
-  const labels: readonly Watched[] = namespaces?.map((name) => ({ ...NAMESPACES, name })) ?? [NAMESPACES];
-  const onKind = await lackingOn(kinds, watchedOf(served, match), VERBS);
-  const onLabels = matchesNamespace === undefined ? [] : await lackingOn(kinds, labels, LABEL_VERBS);
-  const states = new Map<string, NamespaceState>();
-  for (const { watched } of onKind) {
-    if (watched.namespace !== undefined)
-      states.set(watched.namespace, await stateOfNamespace(cluster, watched.namespace));
-  }
-  const going = (state: NamespaceState) => [...states].flatMap(([name, its]) => (its === state ? name : []));
-  const [absent, ending] = [going('missing'), going('ending')];
-  const present = onKind.filter(({ watched }) => (states.get(watched.namespace ?? '') ?? 'there') === 'there');
-  const lacking = [...present, ...onLabels].map(({ watched }) => watched.namespace ?? watched.name);
-  const there = namespaces?.filter((name) => (states.get(name) ?? 'there') === 'there');
-  return {
-    lacking: [...onKindWords(present), ...onLabelsWords(onLabels)],
-    mayNowhere: lacking.length > 0 && (there ?? [undefined]).every((name) => lacking.includes(name)),
-    ...{ absent, ending },
-  };
-}
-
-interface Lacking {
-  readonly watched: Watched;
-  readonly verbs: string;
-}
-
-async function lackingOn(kinds: Kinds, all: readonly Watched[], verbs: readonly string[]): Promise<readonly Lacking[]> {
-  const found: Lacking[] = [];
-  for (const watched of all) {
-    const lacking = await kinds.lacking(watched, verbs);
-    if (lacking.length > 0) found.push({ watched, verbs: lacking.join(', ') });
-  }
-  return found;
-}
-
-/** `list, patch buckets.example.com`, or that `in namespace a, b`: what is alike is said once. */
-function onKindWords(lacking: readonly Lacking[]): readonly string[] {
-  return [...Map.groupBy(lacking, ({ verbs }) => verbs)].map(([verbs, of]) => {
-    const places = of.flatMap(({ watched }) => watched.namespace ?? []);
-    const what = [verbs, ...of.slice(0, 1).map(({ watched }) => kindName(watched))].join(' ');
-    return places.length === 0 ? what : `${what} in namespace ${places.join(', ')}`;
-  });
-}
-
-/** `list, watch namespaces`, or `list, watch namespaces a, b`. */
-function onLabelsWords(lacking: readonly Lacking[]): readonly string[] {
-  return [...Map.groupBy(lacking, ({ verbs }) => verbs)].map(([verbs, of]) => {
-    const names = of.flatMap(({ watched }) => watched.name ?? []).join(', ');
-    return `${verbs} namespaces ${names}`.trim();
-  });
 }
 
 /** Why a rule is not accepted, for what waits for it. */

@@ -6,17 +6,22 @@
  */
 import type { KeptRights } from './kept-rights.ts';
 import type { Leavings, Left } from './leavings.ts';
-import type { Cluster, KubeObject } from './ports.ts';
+import { explain, type Log } from './log.ts';
+import type { Cluster, Kinds, KubeObject } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { Judgement } from './rule-judge.ts';
 import { formerNamespaces, knownNamespaces, NOWHERE, noteNamespaces, stillLeaving } from './rule-namespaces.ts';
+import { mayAll } from './rule-rights.ts';
 import type { Served } from './served.ts';
+import { matchOf } from './teardown-rules.ts';
 
 /** What seeing to them needs. */
 export interface PlacesOptions {
   readonly book: Pick<RuleBook, 'note'>;
   readonly cluster: Pick<Cluster, 'patch'>;
+  readonly kinds: Pick<Kinds, 'lacking'>;
+  readonly log: Log;
   readonly leavings: Leavings;
   readonly rights: KeptRights;
   readonly served: Served;
@@ -36,16 +41,19 @@ export function goingFrom({ rights }: Pick<PlacesOptions, 'rights'>, { absent, e
   return [...new Set([...absent, ...ending, ...rights.ending])];
 }
 
+/** A rule, as far as it matters here. */
+type PlacedRule = Pick<Rule, 'name' | 'uid' | 'match' | 'matchesNamespace'>;
+
 /** Looks, where that is due, and notes it. Throws for what another try may mend. */
 export async function seeToPlaces(
   options: PlacesOptions,
   object: KubeObject,
-  { rule, judgement }: { readonly rule: Pick<Rule, 'name' | 'uid' | 'match'>; readonly judgement: Judgement },
+  { rule, judgement }: { readonly rule: PlacedRule; readonly judgement: Judgement },
 ): Promise<Places> {
   const { book, cluster, leavings, rights, served } = options;
   if (judgement.isBeyond) return await leaveAll(options, object, rule.name);
   if (served.namespaces === undefined) {
-    const emptied = await outgrow(options, object, judgement);
+    const emptied = await outgrow(options, object, { rule, judgement });
     return { object: await noteNamespaces(cluster, object, { served, emptied }), left: NOTHING };
   }
   const going = goingFrom(options, judgement);
@@ -63,23 +71,39 @@ export async function seeToPlaces(
 
 /**
  * Where the whole cluster is served: gives up what is kept of rights from before, once they are given in all of it; those in which
- * nothing is kept for this rule any more.
+ * nothing is kept for this rule any more. `rule` is the one that is in force, whatever is wrong with its latest generation.
  */
 async function outgrow(
-  { rights }: Pick<PlacesOptions, 'rights'>,
+  options: Pick<PlacesOptions, 'rights' | 'kinds' | 'served' | 'log'>,
   object: KubeObject,
-  { lacking }: Pick<Judgement, 'lacking'>,
+  { rule, judgement }: { readonly rule: Pick<Rule, 'match' | 'matchesNamespace'>; readonly judgement: Judgement },
 ): Promise<readonly string[]> {
-  return lacking.length > 0 ? [] : await rights.outgrow(object.metadata.name, formerNamespaces(object));
+  const former = formerNamespaces(object);
+  if (former.length === 0) return [];
+  const isGiven = judgement.rule === undefined ? await isGivenAll(options, rule) : judgement.lacking.length === 0;
+  return isGiven ? await options.rights.outgrow(object.metadata.name, former) : [];
+}
+
+/** A rule is refused before it is asked what may be done for it, and what is pending under it needs its rights all the same (P4). */
+async function isGivenAll(
+  options: Pick<PlacesOptions, 'kinds' | 'served' | 'log'>,
+  rule: Pick<Rule, 'match' | 'matchesNamespace'>,
+): Promise<boolean> {
+  try {
+    return await mayAll(options, rule);
+  } catch (error) {
+    options.log.warn({ err: explain(error) }, 'asking for the rights in the whole cluster: trying again');
+    return false;
+  }
 }
 
 /** The same for a rule of which no generation is in force: what its status then names instead is that entries may be anywhere. */
 export async function seeToFormer(
-  options: Pick<PlacesOptions, 'cluster' | 'rights' | 'served'>,
+  options: Pick<PlacesOptions, 'cluster' | 'rights' | 'served' | 'kinds' | 'log'>,
   object: KubeObject,
   judgement: Judgement,
 ): Promise<KubeObject> {
-  const emptied = await outgrow(options, object, judgement);
+  const emptied = await outgrow(options, object, { rule: { match: matchOf(object) }, judgement });
   return emptied.length === 0
     ? object
     : await noteNamespaces(options.cluster, object, { served: options.served, emptied });

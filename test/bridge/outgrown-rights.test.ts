@@ -6,39 +6,12 @@
 import { expect, it } from 'vitest';
 import { ApiError, type Watched } from '../../bridge/ports.ts';
 import { RIGHTS_BINDING, RIGHTS_FINALIZER } from '../../bridge/rights-binding.ts';
-import type { Served } from '../../bridge/served.ts';
 import { TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
-import { bindRights, boundIn, endNamespace, unbind } from '../support/bound-rights.ts';
+import { boundIn, endNamespace } from '../support/bound-rights.ts';
 import { ENTRY, RULE } from '../support/bridge-builders.ts';
 import { VOLUMES } from '../support/fake-kinds.ts';
-import { ruleSpec } from '../support/rule-objects.ts';
 import { RuleScene } from '../support/rule-scene.ts';
-
-const TWO: Served = { namespaces: ['team-a', 'team-b'], leaving: [] };
-const BOTH = ['team-a', 'team-b'] as const;
-
-/** A bridge that served both, and rules with an object in each; then the chart has given the rights in the whole cluster, and no bridge runs. */
-async function widened(...others: readonly string[]): Promise<RuleScene> {
-  let widen = () => {};
-  const scene = await RuleScene.start({
-    served: TWO,
-    prepare: (begun) => {
-      widen = bindRights(begun, ...BOTH);
-    },
-  });
-  for (const rule of [RULE, ...others]) await scene.apply({}, rule);
-  await scene.create('logs', { namespace: 'team-a' });
-  await scene.create('maps', { namespace: 'team-b' });
-  expect(kept(scene)).toEqual([[RIGHTS_FINALIZER], [RIGHTS_FINALIZER]]);
-  await scene.stop();
-  widen();
-  return scene;
-}
-
-/** Helm deletes what the values name no more; the bridge of before is gone. */
-function unbindAll(scene: RuleScene): void {
-  for (const namespace of BOTH) unbind(scene, namespace);
-}
+import { BOTH, kept, TWO, unbindAll, widened } from '../support/widened-rights.ts';
 
 /** Takes rights on bindings away, by verb; what it returns gives them again. */
 function deny({ cluster }: RuleScene, ...verbs: readonly string[]): () => void {
@@ -52,12 +25,6 @@ function deny({ cluster }: RuleScene, ...verbs: readonly string[]): () => void {
     cluster.before = before;
   };
 }
-
-const kept = (scene: RuleScene) =>
-  BOTH.map((namespace) => {
-    const binding = boundIn(scene, namespace);
-    return binding === undefined ? 'gone' : (binding.metadata.finalizers ?? []);
-  });
 
 const asksForBindings = ({ cluster }: RuleScene) =>
   cluster.calls.filter(({ name }) => name === RIGHTS_BINDING.name).length;
@@ -127,26 +94,6 @@ it('stay while a rule that names the namespace lacks rights in the whole cluster
   await scene.clock.advance(60_000);
   expect(kept(scene)).toEqual(['gone', 'gone']);
 });
-
-it.each([
-  ['whose last accepted generation is in force', (status: object) => status],
-  ['of which no generation is known', (status: object) => ({ ...status, lastAccepted: undefined })],
-])(
-  'P10 a rule that is not accepted any more, %s, holds none back, and its entries may be anywhere',
-  async (_, statusOf) => {
-    const before = await widened();
-    unbindAll(before);
-    before.cluster.change(
-      RULE,
-      (rule) => ({ ...rule, spec: ruleSpec({ target: { bucket: 'object.(' } }), status: statusOf(before.status()) }),
-      TEARDOWN_RULES,
-    );
-    const scene = await RuleScene.start({ world: before });
-    await scene.clock.advance(120_000);
-    expect(scene.said('Ready')).toMatch(/^False /);
-    expect([kept(scene), scene.status().namespaces]).toEqual([['gone', 'gone'], undefined]);
-  },
-);
 
 it.each([{ verbs: ['get', 'patch'] }, { verbs: ['patch'] }])(
   'P7 without the right to $verbs a binding the rule says so, asks seldom, and goes on',

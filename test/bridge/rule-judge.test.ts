@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../bridge/ports.ts';
 import { RECHECK_MS, REJUDGE_MS } from '../../bridge/rule-enforcing.ts';
-import { VERBS } from '../../bridge/rule-judge.ts';
+import { VERBS } from '../../bridge/rule-rights.ts';
 import { BUCKETS, ENTRY, HANDLER, RULE, type SpecChanges } from '../support/bridge-builders.ts';
 import type { FakeKinds } from '../support/fake-kinds.ts';
 import { judged } from '../support/judged-rules.ts';

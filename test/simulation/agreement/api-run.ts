@@ -4,7 +4,7 @@
  */
 import { ApiError, type ObjectPath } from '../../../bridge/ports.ts';
 import { bindingIn } from '../../../bridge/rights-binding.ts';
-import { VERBS } from '../../../bridge/rule-judge.ts';
+import { VERBS } from '../../../bridge/rule-rights.ts';
 import type { ApiDriver, WriteAnswer } from './api-driver.ts';
 import type { ApiScript, ApiStep, ScriptKind } from './api-script.ts';
 import { Follower } from './follower.ts';
