@@ -4,22 +4,22 @@
  */
 import { atAdmission, POLICIES } from './at-admission.ts';
 import type { Births } from './births.ts';
-import type { Contests } from './contests.ts';
-import { addEntry } from './finalizer.ts';
 import { INJECTS_LABEL, injectsLabel } from './injects.ts';
 import { lostWords } from './kept-status.ts';
 import { kindName } from './kind-key.ts';
 import { explain, type Log } from './log.ts';
-import type { Clock, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
+import type { Clock, Cluster, Kinds, KubeObject, Lease, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
-import { lastAcceptedOf, putInForce } from './rule-force.ts';
+import { putInForce } from './rule-force.ts';
 import { isPermitted, type Judgement, mayHold } from './rule-judge.ts';
-import { formerNamespaces, leftBehind, NOWHERE, noteNamespaces } from './rule-namespaces.ts';
-import { goingFrom, type Places, type PlacesOptions, seeToFormer, seeToPlaces } from './rule-places.ts';
+import { formerNamespaces, leftBehind } from './rule-namespaces.ts';
+import { goingFrom } from './rule-places.ts';
 import { lostIn, STATUS_EVERY_MS, type StatusOptions, type Told, type Written, writeStatus } from './rule-status.ts';
+import { type TakingOptions, takeOn, takeOnAsSaid } from './rule-taking.ts';
+import type { Served } from './served.ts';
 import type { LabelWord, Serving } from './serving.ts';
-import { type Condition, labelRule, matchOf, rulePath, statusOf, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
+import { type Condition, labelRule, matchOf, rulePath, statusOf } from './teardown-rules.ts';
 
 /** A rule that is not ready is judged again this often: a kind may have come, a right may have been given. */
 export const REJUDGE_MS = 15_000;
@@ -28,22 +28,20 @@ const OPENING_MS = 1_000;
 /** A ready rule is judged again this often: a right may have been taken. */
 export const RECHECK_MS = 5 * 60_000;
 
-/** That the rule holds itself, as a change that others may undo. */
-const HELD = 'held';
 const OFF: LabelWord = { isWanted: false, dueIn: undefined };
 
 /** What enforcing needs. */
-export interface EnforcingOptions extends StatusOptions, Pick<PlacesOptions, 'leavings' | 'rights' | 'kinds'> {
+export interface EnforcingOptions extends StatusOptions, TakingOptions {
+  readonly cluster: Cluster;
   readonly clock: Clock;
   readonly lease: Lease;
   readonly book: RuleBook;
+  readonly served: Served;
   readonly births: Births;
   readonly serving: Serving;
   readonly log: Log;
   /** Per rule the label that this process wrote last. */
   readonly marked: Map<string, Written>;
-  /** Per rule, by uid, how often somebody took off what it holds itself with. */
-  readonly contests: Contests;
   isWatching(rule: string): boolean;
   /** Namespaces in which a rule's kind is not being watched. */
   blindIn(rule: string): readonly string[];
@@ -55,7 +53,7 @@ export interface EnforcingOptions extends StatusOptions, Pick<PlacesOptions, 'le
 export async function enforce(options: EnforcingOptions, seen: KubeObject, judgement: Judgement): Promise<number> {
   const { book, clock, lease, serving, served } = options;
   const { name } = seen.metadata;
-  const { object, left, heldIn } = lease.holds() ? await takeOn(options, seen, judgement) : { object: seen };
+  const { object, left, heldIn } = lease.holds() ? await takeOn(options, seen, judgement) : takeOnAsSaid(options, seen);
   putInForce(book, object, judgement);
   if (judgement.fault?.reason === 'UnknownResource') serving.down(matchOf(object));
   const isInForce = judgement.rule !== undefined && mayHold(judgement);
@@ -104,43 +102,6 @@ function deniedTo({ rights }: EnforcingOptions, object: KubeObject): readonly st
 function isOutgrowing(options: EnforcingOptions, object: KubeObject): boolean {
   const isAll = options.served.namespaces === undefined && options.lease.holds();
   return isAll && formerNamespaces(object).length > deniedTo(options, object).length;
-}
-
-/** Before anything gets the rule's entry its status says where that may be. */
-async function placesOf(
-  options: EnforcingOptions,
-  object: KubeObject,
-  judgement: Judgement,
-): Promise<Pick<Places, 'object'> & Partial<Places>> {
-  const { book, served } = options;
-  // The generation that was accepted last goes on putting entries on.
-  const rule = judgement.rule ?? book.named(object.metadata.name) ?? lastAcceptedOf(object);
-  if (rule !== undefined) return await seeToPlaces(options, object, { rule, judgement });
-  if (served.namespaces === undefined) return { object: await seeToFormer(options, object, judgement) };
-  return { object: await noteNamespaces(options.cluster, object, { served: NOWHERE, emptied: [] }) };
-}
-
-/** The rule before anything gets its entry. */
-interface TakenOn extends Partial<Places> {
-  readonly object: KubeObject;
-  /** For how many ms the rule stays without the finalizer of ours that somebody takes off again and again. */
-  readonly heldIn?: number;
-}
-
-/** Before anything gets the rule's entry the rule holds itself: deleted a moment later it is withdrawn all the same (P9). */
-async function takeOn(options: EnforcingOptions, seen: KubeObject, judgement: Judgement): Promise<TakenOn> {
-  const { cluster, contests } = options;
-  const { object, ...places } = await placesOf(options, seen, judgement);
-  const { name, uid } = object.metadata;
-  const operations = addEntry(object.metadata, WITHDRAWAL_FINALIZER);
-  if (operations === undefined) return { object, ...places };
-  const heldIn = contests.waitFor(uid, HELD);
-  if (heldIn > 0) return { object, ...places, heldIn };
-  const outcome = await cluster.patch(rulePath(name), operations);
-  if (outcome.kind === 'conflict') throw new Error(`holding rule ${name}: it has changed`);
-  if (outcome.kind === 'missing') return { object, ...places };
-  contests.wrote(uid, HELD);
-  return { object: { ...object, metadata: { ...object.metadata, ...outcome.meta } }, ...places };
 }
 
 /** A rule's label after a look at it. */

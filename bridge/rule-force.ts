@@ -50,15 +50,18 @@ export function putInForce(book: RuleBook, object: KubeObject, judgement: Judgem
   else if (last !== rule) book.set(rule);
 }
 
-/** Keeps the last accepted generation, saying why it is not the latest; `isServed`: its kind can be watched. */
+/**
+ * Keeps the last accepted generation, saying why it is not the latest; `isServed`: its kind can be watched; `mayTake`: one that is
+ * not in force yet may come into force.
+ */
 export function keepLast(
   book: RuleBook,
   object: KubeObject,
-  { why, isServed }: { readonly why: string; readonly isServed: boolean },
+  { why, isServed, mayTake = true }: { readonly why: string; readonly isServed: boolean; readonly mayTake?: boolean },
 ): void {
   const { name } = object.metadata;
   forgetNamesake(book, object);
-  const last = book.named(name) ?? lastAcceptedOf(object);
+  const last = book.named(name) ?? (mayTake ? lastAcceptedOf(object) : undefined);
   if (last === undefined) book.refuse(name, why, isServed ? matchOf(object) : undefined);
   else if (last.notAccepted !== why) book.set({ ...last, notAccepted: why });
 }

@@ -70,6 +70,15 @@ function isTakenOn(object: KubeObject): boolean {
   return observedGeneration !== undefined || hasEntry(object.metadata, WITHDRAWAL_FINALIZER);
 }
 
+/**
+ * Whether a rule says already what it has to before anything gets its entry: that it holds itself, so that it is withdrawn when it
+ * is deleted, and all places that its entries may be in (P5, P9).
+ */
+export function saysWhere(object: KubeObject, { namespaces = [ANYWHERE] }: Served): boolean {
+  const known = knownNamespaces(object);
+  return hasEntry(object.metadata, WITHDRAWAL_FINALIZER) && namespaces.every((namespace) => known.includes(namespace));
+}
+
 /** The same where the entry can be nowhere else; undefined where that is not known. */
 export function namespacesOnly(object: KubeObject): readonly string[] | undefined {
   const { namespaces } = statusOf(object);

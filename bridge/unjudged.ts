@@ -7,7 +7,7 @@ import { explain } from './log.ts';
 import type { KubeObject, Lease } from './ports.ts';
 import type { RuleBook } from './rule-book.ts';
 import { keepLast } from './rule-force.ts';
-import { knownNamespaces, noteNamespaces } from './rule-namespaces.ts';
+import { knownNamespaces, noteNamespaces, saysWhere } from './rule-namespaces.ts';
 import { type StatusOptions, updateStatus } from './rule-status.ts';
 import { type Condition, generationOf, statusOf } from './teardown-rules.ts';
 
@@ -24,11 +24,13 @@ export async function sayUnjudged(options: UnjudgedOptions, object: KubeObject, 
   const cause = explain(error);
   const inForce = book.named(name);
   if (inForce === undefined || inForce.uid !== uid) {
-    if (lease.holds()) {
+    const isLeading = lease.holds();
+    if (isLeading) {
       const noted = await noteNamespaces(options.cluster, object, { served: options.served, emptied: [] });
       book.note(name, options.served.namespaces && knownNamespaces(noted));
     }
-    keepLast(book, object, { why: `not judged yet: ${cause}`, isServed: true });
+    const mayTake = isLeading || saysWhere(object, options.served);
+    keepLast(book, object, { why: `not judged yet: ${cause}`, isServed: true, mayTake });
   }
   if (!lease.holds() || isAccepted(object)) return;
   const generation = generationOf(object);
