@@ -82,8 +82,11 @@ export class KeptRights {
   /** Before a rule has entries in these namespaces. A binding that cannot be kept holds up nothing: it is tried again. */
   async keep(rule: string, namespaces: readonly string[]): Promise<void> {
     this.saw(rule, namespaces);
-    const unkept = this.#namespaces.filter((namespace) => namespaces.includes(namespace) && this.#mayLack(namespace));
-    await this.#seeAll(unkept);
+    const needed = this.#namespaces.filter((namespace) => namespaces.includes(namespace));
+    // Asked in its turn only: what is there is being given up, maybe, for another rule that needed it.
+    await this.#eachInTurn(needed, async (namespace) => {
+      if (this.#mayLack(namespace)) await this.#see(namespace);
+    });
   }
 
   /**
@@ -139,12 +142,12 @@ export class KeptRights {
   }
 
   async #look(): Promise<void> {
-    await this.#seeAll(this.#namespaces);
+    await this.#eachInTurn(this.#namespaces, (namespace) => this.#see(namespace));
     if (!this.#isStopped) this.#again();
   }
 
-  async #seeAll(namespaces: readonly string[]): Promise<void> {
-    await this.#each(namespaces, (namespace) => this.#inTurn(namespace, () => this.#see(namespace)));
+  async #eachInTurn(namespaces: readonly string[], act: (namespace: string) => Promise<void>): Promise<void> {
+    await this.#each(namespaces, (namespace) => this.#inTurn(namespace, () => act(namespace)));
   }
 
   async #each(namespaces: readonly string[], act: (namespace: string) => Promise<void>): Promise<void> {
