@@ -56,11 +56,23 @@ export class Claims {
 
   /** Notes a change that is wanted; the newest sight of an object counts. */
   want(claim: Claim): void {
-    const key = `${CLAIM_PREFIX}${claim.meta.uid}/${claim.rule.name}`;
+    const key = keyOf(claim.meta.uid, claim.rule.name);
     const { name, namespace, uid, resourceVersion, creationTimestamp, finalizers, labels } = claim.meta;
     const meta = { name, namespace, uid, resourceVersion, creationTimestamp, finalizers, labels };
     this.#wanted.set(key, { ...claim, meta });
     this.#options.add(key);
+  }
+
+  /**
+   * An object was seen with the entry of a rule: whatever became of a write whose answer is lost, it is on, and what the object
+   * stands for is asked for when it is deleted.
+   */
+  saw({ uid, resourceVersion }: ObjectMeta, rule: string): void {
+    if (this.#wanted.size === 0) return;
+    const key = keyOf(uid, rule);
+    const wanted = this.#wanted.get(key);
+    if (wanted?.change !== 'add' || isOlder(resourceVersion, wanted.meta.resourceVersion)) return;
+    this.#wanted.delete(key);
   }
 
   /** Runs one claim; resolves to when to run it again, in ms since the epoch. Throws to be tried again with back-off. */
@@ -72,7 +84,7 @@ export class Claims {
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       const operations = this.#operations({ ...claim, meta });
       if (operations === undefined) {
-        if (meta.deletionTimestamp !== undefined) this.#missed({ ...claim, meta });
+        if (meta.deletionTimestamp !== undefined) this.#missed(key, { ...claim, meta });
         return this.#done(key, claim);
       }
       const wait = this.#contests.waitFor(key, claim.change);
@@ -87,7 +99,7 @@ export class Claims {
       }
       const object = outcome.kind === 'missing' ? undefined : await this.#options.cluster.get(path);
       if (object === undefined || object.metadata.uid !== meta.uid) {
-        this.#missed(claim);
+        this.#missed(key, claim);
         return this.#done(key, claim);
       }
       meta = object.metadata;
@@ -114,13 +126,22 @@ export class Claims {
   }
 
   /** Deleted in the moment before its entry was on, or was put back: nobody is asked to take down what it stood for. */
-  #missed({ change, rule, kind, meta: { namespace, name, uid, finalizers = [] } }: Claim): void {
+  #missed(key: string, { change, rule, kind, meta }: Claim): void {
+    const { namespace, name, uid, finalizers = [] } = meta;
     if (change === 'remove' || finalizers.includes(rule.entry)) return;
+    // Seen with its entry meanwhile, or wanted by no rule any more.
+    if (!this.#wanted.has(key) || !this.#isWanted(rule, kind, meta)) return;
     this.#options.metrics.missed.inc({ rule: rule.name });
     this.#options.log.warn(
       { rule: rule.name, uid, namespace, name, resource: kind.resource },
       'an object was deleted before its entry was on: it goes without teardown',
     );
+  }
+
+  /** Whether the rule is still there, and not known to pass over the object by now. */
+  #isWanted({ name, uid }: Rule, kind: KindRef, meta: ObjectMeta): boolean {
+    const rule = this.#options.ruleOf(name, kind);
+    return rule?.uid === uid && rule.isWithdrawn !== true && this.#options.isMatched(rule, meta) !== false;
   }
 
   #count({ change, rule }: Claim): void {
@@ -131,4 +152,8 @@ export class Claims {
         reason: rule.isWithdrawn === true ? 'Withdrawn' : 'Unmatched',
       });
   }
+}
+
+function keyOf(uid: string, rule: string): string {
+  return `${CLAIM_PREFIX}${uid}/${rule}`;
 }

@@ -129,6 +129,7 @@ export class Intake implements Sink {
     this.#options.strays.see(kind, meta);
     for (const rule of this.#options.rulesOf(kind)) {
       const isHeld = hasEntry(meta, rule.entry);
+      if (isHeld) this.#options.claims.saw(meta, rule.name);
       // A withdrawn rule wants nothing new; its entries come off by the withdrawal's own lists.
       if (rule.isWithdrawn === true) continue;
       const isMatched = this.#options.isMatched(rule, meta);
@@ -173,6 +174,7 @@ export class Intake implements Sink {
     if (finished.has(key) && !isListing) return;
     // A complete list shows what was taken for over: it is looked at again, and nothing is known of what was sent.
     const wasOver = finished.take(key);
+    this.#options.claims.saw(meta, rule);
     const pending = this.#track({ kind, meta, rule, knowsAllSent: state.everSynced && !wasOver });
     pending.wasOver ||= wasOver;
     state.shown?.add(key);

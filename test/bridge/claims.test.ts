@@ -3,40 +3,11 @@
  * that is being deleted, and decided again after every conflict.
  */
 import { describe, expect, it } from 'vitest';
-import { Claims } from '../../bridge/claims.ts';
-import { createMetrics } from '../../bridge/metrics.ts';
 import { ApiError } from '../../bridge/ports.ts';
-import type { Rule } from '../../bridge/rule.ts';
-import { BUCKETS, counts, ENTRY, metaOf, RULE, ruleOf } from '../support/bridge-builders.ts';
-import { FakeCluster, type NewObject } from '../support/fake-cluster.ts';
+import { BUCKETS, counts, ENTRY, metaOf, RULE } from '../support/bridge-builders.ts';
+import { bench, KEY, labels, selecting, withEntry, withLabels, withoutLabels } from '../support/claims-bench.ts';
+import type { FakeCluster } from '../support/fake-cluster.ts';
 import { VOLUMES } from '../support/fake-kinds.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-
-const KEY = `claim:uid-logs/${RULE}`;
-const selecting = (unmatched: Rule['unmatched'] = 'Keep') =>
-  ruleOf({ unmatched, match: { ...BUCKETS, labelSelector: { matchLabels: { app: 'logs' } } } });
-const labels = { app: 'logs' };
-
-/** One object, and a claim on it as a watch would have asked for it. */
-function bench(object: Partial<NewObject>, { rule = selecting(), inForce = rule as Rule | undefined } = {}) {
-  const cluster = new FakeCluster();
-  const metrics = createMetrics();
-  const state = { holds: true, rule: inForce };
-  const added: string[] = [];
-  const warned: unknown[] = [];
-  const claims = new Claims({
-    ...{ cluster, metrics, clock: new ManualClock(), lease: { holds: () => state.holds } },
-    log: { warn: (fields) => void warned.push(fields) },
-    ruleOf: (name, { resource }) =>
-      state.rule?.name === name && state.rule.match.resource === resource ? state.rule : undefined,
-    isMatched: (ruled, { labels: worn = {} }) => ruled.matches(worn),
-    add: (key) => void added.push(key),
-  });
-  const { metadata } = cluster.create({ name: 'logs', uid: 'uid-logs', labels, ...object });
-  const want = (change: 'add' | 'remove') => claims.want({ kind: BUCKETS, meta: metadata, rule, change });
-  const finalizers = () => cluster.peek('logs')?.metadata.finalizers ?? [];
-  return { claims, cluster, metrics, added, warned, state, want, finalizers };
-}
 
 describe('a claim', () => {
   it('puts the entry on with one patch and no read', async () => {
@@ -227,8 +198,3 @@ describe('an entry that is not wanted any more', () => {
     }
   });
 });
-
-type Edit = Parameters<FakeCluster['change']>[1];
-const withoutLabels: Edit = ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, labels: {} } });
-const withLabels: Edit = ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, labels } });
-const withEntry: Edit = ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, finalizers: ['a/b', ENTRY] } });
