@@ -31,7 +31,7 @@ const UNKEPT_MS = 15_000;
 
 /**
  * Whether a deletion may be requested: until `lapsesAt` (monotonic ms), when its block stops covering it; or not, and from
- * when it is worth asking again (`until`, ms since the epoch), and why where the budget is not simply used up.
+ * when it is worth asking again (`until`, ms since the epoch), and why where the budget cannot be counted.
  */
 export type Grant = { readonly ok: true; readonly lapsesAt: number } | Refusal;
 
@@ -168,7 +168,7 @@ export class Brakes {
     const outcome = await this.#cluster.patch(rulePath(name), operations, 'status');
     if (outcome.kind !== 'patched') return { kind: 'conflict' };
     if (lostOf(status, outcome.status).includes('budget')) {
-      return { kind: 'none', refusal: { ok: false, until: at.now + UNKEPT_MS, why: BUDGET_NOT_KEPT } };
+      return { kind: 'none', refusal: { ok: false, until: at.now + UNKEPT_MS, notKept: BUDGET_NOT_KEPT } };
     }
     this.#met.set(uid, kept);
     this.#blocks.set(uid, { ...next, rule: name, left: size, takenAt: at.monotonic });

@@ -124,10 +124,12 @@ const notYetRow: RuledRow = (see, rule, now) => {
     : hold('WaitForTimedOut', `still waiting for ${names}; goes on by itself when they are off`);
 };
 
-/** Row 10: the budget has no token; held until the window moves or a person approves. */
+/** Row 10: the budget has no token, or cannot be counted; held until the window moves, or it can, or a person approves. */
 const budgetRow: RuledRow = ({ heldBack }, _rule, now) => {
   if (heldBack === undefined || now >= heldBack.until) return undefined;
-  return { act: 'hold', reason: 'BudgetExceeded', message: heldBack.why ?? USED_UP, wakeAt: heldBack.until };
+  const { notKept, until: wakeAt } = heldBack;
+  if (notKept !== undefined) return { act: 'hold', reason: 'BudgetNotKept', message: notKept, wakeAt };
+  return { act: 'hold', reason: 'BudgetExceeded', message: USED_UP, wakeAt };
 };
 
 const USED_UP = 'the rule has used up its budget; goes on when the window has moved, or when a person approves';

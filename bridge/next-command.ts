@@ -21,10 +21,13 @@ const LOOK_FIRST = new Set([
   ...['WaitForTimedOut', 'DeadlineExceeded', 'QueueTooSlow', 'Failing', 'RequestTooLarge'],
 ]);
 
+/** Reasons that the rule's own conditions explain. */
+const OF_THE_RULE = new Set(['RuleNotAccepted', 'BudgetNotKept']);
+
 /** The command for a reason of holding. */
 export function nextCommand(reason: string, named: Named): string {
   const { rule } = named;
-  if (reason === 'RuleNotAccepted') return commandOf('kubectl', 'describe', 'teardownrules.finalizer-bridge.dev', rule);
+  if (OF_THE_RULE.has(reason)) return commandOf('kubectl', 'describe', 'teardownrules.finalizer-bridge.dev', rule);
   if (reason === 'NoRule') return wordCommand('release', named);
   if (reason === 'BudgetExceeded') return wordCommand('approve', named);
   return wordCommand(LOOK_FIRST.has(reason) ? 'explain' : 'retry', named);

@@ -52,10 +52,10 @@ export interface Refusal {
   readonly dueAt: number;
 }
 
-/** A budget that has no token: from when it is worth asking again (ms since the epoch), and why if it is not simply used up. */
+/** A budget that has no token: from when it is worth asking again (ms since the epoch), and why if it cannot be counted at all. */
 export interface HeldBack {
   readonly until: number;
-  readonly why?: string;
+  readonly notKept?: string;
 }
 
 /** What the rule says about this object, as far as decisions need it. Times in ms. */

@@ -103,9 +103,16 @@ const BY_REASON: Readonly<Record<string, Advising>> = {
     ],
   }),
   BudgetExceeded: (commands) => ({
-    waitsFor:
-      "the window of the rule's budget to move, or an approval; where the rule says StatusNotKept, its definition",
+    waitsFor: "the window of the rule's budget to move, or an approval",
     next: [{ say: 'let this deletion through now', command: commands.approve }],
+  }),
+  BudgetNotKept: (commands) => ({
+    waitsFor:
+      'the definition of TeardownRule that belongs to this release, as without it the budget cannot be counted; or an approval',
+    next: [
+      rule(commands, 'look at what the rule says of StatusNotKept'),
+      { say: 'let this deletion through now', command: commands.approve },
+    ],
   }),
   WaitForTimedOut: waits('finalizers of others, see below; it goes on by itself when they are off'),
   WaitingForFinalizers: waits('finalizers of others, see below'),

@@ -10,6 +10,9 @@ import { print } from './print.ts';
 import { sayWord } from './say.ts';
 import { findDeleting, takesEntry } from './subject.ts';
 
+/** Why a budget holds a deletion back. */
+const BY_BUDGET: ReadonlySet<string> = new Set(['BudgetExceeded', 'BudgetNotKept']);
+
 export const approve = defineCommand({
   name: 'approve',
   summary: "Lets one deletion through that its rule's budget holds back",
@@ -19,7 +22,7 @@ export const approve = defineCommand({
     const { subject, rule } = await findDeleting(context, args, { word: 'approve', wanted });
     const { name, path, object } = subject;
     const record = readRecordOfAnyRule(object.metadata, rule);
-    if (record !== undefined && record.reason !== 'BudgetExceeded')
+    if (record !== undefined && !BY_BUDGET.has(record.reason))
       context.err(`note: ${name} is not held by a budget now, but: ${record.reason}; the approval counts when it is`);
     await sayWord(context, subject, {
       ...{ doing: 'approving', rule },

@@ -101,7 +101,8 @@ describe('a budget that holds a deletion back', () => {
   it('is told as used up, or as what else it is, until the moment at which it is worth asking again (P7)', () => {
     const held = { act: 'hold', reason: 'BudgetExceeded', wakeAt: NOW + 1 };
     expect(told({ until: NOW + 1 })).toEqual({ ...held, message: expect.stringContaining('used up its budget') });
-    expect(told({ until: NOW + 1, why: 'it cannot be counted' })).toEqual({ ...held, message: 'it cannot be counted' });
-    expect(told({ until: NOW, why: 'it cannot be counted' })).toMatchObject({ act: 'publish' });
+    const notKept = 'it cannot be counted';
+    expect(told({ until: NOW + 1, notKept })).toEqual({ ...held, reason: 'BudgetNotKept', message: notKept });
+    expect(told({ until: NOW, notKept })).toMatchObject({ act: 'publish' });
   });
 });

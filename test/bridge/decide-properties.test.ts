@@ -54,7 +54,7 @@ const anything: fc.Arbitrary<Observation> = fc.record({
   retries: small,
   graceEnds: near,
   firstPublished: maybe(near),
-  heldBack: maybe(fc.record({ until: near, why: fc.constant('not counted') }, { requiredKeys: ['until'] })),
+  heldBack: maybe(fc.record({ until: near, notKept: fc.constant('not counted') }, { requiredKeys: ['until'] })),
   seen: fc.array(fc.record({ target, rule: ruleDigest, requested: fc.boolean(), started: fc.boolean() }), {
     maxLength: 3,
   }),

@@ -42,7 +42,7 @@ describe('a budget that the API server does not keep', () => {
     await scene.clock.advance(3 * HOUR);
 
     expect(scene.requested).toEqual([]);
-    expect(scene.standing('n0')).toBe('Held BudgetExceeded');
+    expect(scene.standing('n0')).toBe('Held BudgetNotKept');
     const record = scene.cluster.peek('n0')?.metadata.annotations?.[`status.finalizer-bridge.dev/${RULE}`];
     expect(record).toContain('does not keep status.budget');
     expect(scene.status()).toMatchObject({ pending: 12, held: 12 });

@@ -53,8 +53,8 @@ describe('the Event of a held object', () => {
     expect(nextCommand(reason, NAMED)).toBe(`kubectl finalizer-bridge ${command}`);
   });
 
-  it('for a rule that is not accepted asks to look at the rule', () => {
-    expect(nextCommand('RuleNotAccepted', NAMED)).toBe(`kubectl describe teardownrules.finalizer-bridge.dev ${RULE}`);
+  it.each(['RuleNotAccepted', 'BudgetNotKept'])('for %s asks to look at the rule', (reason) => {
+    expect(nextCommand(reason, NAMED)).toBe(`kubectl describe teardownrules.finalizer-bridge.dev ${RULE}`);
   });
 
   it('names core kinds and cluster-scoped objects as kubectl does', () => {

@@ -54,7 +54,7 @@ it('P5 nothing goes under a budget that cannot be counted, the rule says why, an
   for (const thing of made) await things.delete(thing);
 
   for (const thing of made) {
-    const { message } = await things.says(thing, RULE, 'BudgetExceeded');
+    const { message } = await things.says(thing, RULE, 'BudgetNotKept');
     expect(message).toContain('does not keep status.budget');
   }
   const { message } = await rules.says(RULE, 'Ready', { status: 'False', reason: 'StatusNotKept' });

@@ -26,6 +26,7 @@ const LOOK_SELDOM_MS = 60_000;
 /** Held, and yet tried on by the bridge itself. */
 const GOES_ON: ReadonlySet<string> = new Set([
   'BudgetExceeded',
+  'BudgetNotKept',
   'DeadlineExceeded',
   'Failing',
   'WaitForTimedOut',
