@@ -69,14 +69,14 @@ const targetChangedRow: RuledRow = (see, rule, now) => {
   const others = see.seen.some(({ target, requested }) => requested && target !== live && !hasGone(see, target, now));
   const strangers = !isKnown && see.gones.some((gone) => gone.uid === see.uid && gone.target !== live);
   if (others || strangers) return hold('TargetChanged', isKnown ? UNCONFIRMED : CHANGED);
-  const then = isKnown ? 'the present one is gone' : 'retry takes the present one down';
-  const unknown = `${UNKNOWN_TARGET}: look at what the object named before; ${then}; then release`;
+  const unknown = `${UNKNOWN_TARGET}; the present one is ${isKnown ? 'gone' : 'not asked for yet: retry takes it down'}`;
   return see.unknownTarget ? hold('TargetChanged', unknown) : undefined;
 };
 
 const UNCONFIRMED = 'the live target is gone, but an earlier one was requested and never confirmed';
 const CHANGED = 'the target changed after a request was sent; look at both, then retry or release';
-const UNKNOWN_TARGET = 'another target may have been requested before this bridge looked, and nobody knows which';
+const UNKNOWN_TARGET =
+  'another target may have been requested before this bridge looked, and nobody knows which: the deletion began before it led, and the object named no target in its first look; if it never named one, or that one is gone, release';
 
 /** Row 5: the first look found nothing, and the rule wants a person to look. */
 const foundNothingRow: RuledRow = (see, _rule, now) => {

@@ -197,7 +197,8 @@ export class Candidate implements Lease {
     this.#candidacy = won(this.#candidacy, written.record, sentAt);
     this.#wonAtWall = wall;
     if (!wasElected) {
-      log.info({ identity, transitions: record.transitions }, 'leading: this bridge has the lease');
+      const { holder: before, renewTime: heldUntil } = stored?.record ?? {};
+      log.info({ identity, transitions: record.transitions, before, heldUntil }, 'leading: this bridge has the lease');
       this.#elected.resolve();
     }
     return RENEW_EVERY_MS;

@@ -79,7 +79,7 @@ export function observe(pending: Pending, facts: Facts, { rule, neverAccepted }:
   const { meta } = pending;
   const began = beganAt(pending);
   const view = rule === undefined ? undefined : ruleView(facts, rule, began);
-  noteTarget(pending, view);
+  if (view !== undefined) noteTarget(pending, view, facts.evaluation ?? rule?.evaluate(facts.object));
   const word = retryWord(meta, pending.rule);
   return {
     uid: meta.uid,
@@ -101,18 +101,22 @@ export function observe(pending: Pending, facts: Facts, { rule, neverAccepted }:
   };
 }
 
+/** In the place of the rule's digest, of a target that was met while the ownership could not be computed. */
+const UNPROVEN = '0'.repeat(64);
+
 /**
  * A target met counts as requested when somebody else may have sent it before this process looked (trap V1). Where there was
- * none to be met, and no record, what may have been sent is not known (trap V10): what is met later is not it.
+ * none to be met, and no record, what may have been sent is not known (trap V10): what is met later is not it. One whose proof
+ * cannot be computed now is met all the same: it may have been asked for when it could (V10), and is a target (V11).
  */
-function noteTarget(pending: Pending, view: RuleView | undefined): void {
-  if (view === undefined) return;
+function noteTarget(pending: Pending, { digest }: RuleView, evaluation: Evaluation | undefined): void {
+  const target = evaluation?.target.kind === 'found' ? evaluation.target.digest : undefined;
   const mayBeAsked = !pending.knowsAllSent && !pending.seen.some(({ requested }) => requested);
-  pending.unknownTarget ??= mayBeAsked && view.target.kind !== 'found';
-  if (view.target.kind !== 'found' || view.digest === undefined) return;
+  pending.unknownTarget ??= mayBeAsked && target === undefined;
+  if (target === undefined) return;
   const isFirst = pending.seen.length === 0;
   const requested = isFirst && !pending.knowsAllSent && !pending.unknownTarget;
-  remember(pending, { target: view.target.digest, rule: view.digest, requested, started: false });
+  remember(pending, { target, rule: digest ?? UNPROVEN, requested, started: false });
 }
 
 /** When the last request that may have been sent has surely ended; undefined when none can have been. */

@@ -114,11 +114,11 @@ describe('a target', () => {
     expect(empty).toMatchObject({ seen: [], rule: { target: { kind: 'invalid', reason: 'TargetInvalid' } } });
   });
 
-  it('whose ownership cannot be computed is invalid, and says so', () => {
+  it('whose ownership cannot be computed is invalid, and says so; it is met all the same', () => {
     const rule = ruleOf({ ownership: { tags: { owner: 'object.metadata.uid + object.spec.owner' } } });
     expect(observed({}, { rule })).toMatchObject({
       rule: { digest: undefined, target: { kind: 'invalid', reason: 'OwnershipInvalid' } },
-      seen: [],
+      seen: [{ target: expect.any(String), requested: false }],
     });
   });
 });

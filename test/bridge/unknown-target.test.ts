@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../bridge/contract.ts';
+import { decide } from '../../bridge/decide.ts';
 import { factsOf, observe, recall } from '../../bridge/observe.ts';
 import { learn, type Pending } from '../../bridge/pending.ts';
 import type { ObjectMeta } from '../../bridge/ports.ts';
@@ -57,6 +58,24 @@ describe('that somebody may have asked for a target that nobody knows', () => {
   ])('is not assumed by one that %s', (_why, pending, spec) => {
     expect(look(pending, spec).unknownTarget).toBe(false);
     expect(look(pending, {}).unknownTarget).toBe(false);
+  });
+
+  it('is not assumed where the target is there and only its proof cannot be computed: that one was asked for (V10)', () => {
+    const rule = ruleOf({ ownership: { tags: { owner: 'object.metadata.uid + object.spec.owner' } } });
+    const pending = newcomer();
+    const first = look(pending, { bucket: 'b' }, rule);
+    expect(first).toMatchObject({ unknownTarget: false, seen: [{ requested: true }] });
+    expect(decide(first, START)).toMatchObject({ act: 'hold', reason: 'OwnershipInvalid' });
+    expect(decide(look(pending, { bucket: 'b', owner: 'me' }, rule), START)).toMatchObject({ act: 'publish' });
+    expect(decide(look(pending, { bucket: 'c', owner: 'me' }, rule), START)).toMatchObject({ reason: 'TargetChanged' });
+  });
+
+  it('nor is a target passed over that was there while nothing could be proven: cleared it is not missing only (V11)', () => {
+    const tags = { owner: 'object.metadata.uid + object.spec.owner' };
+    const rule = ruleOf({ ownership: { tags }, whenTargetMissing: 'Release' });
+    const pending = pendingOf();
+    look(pending, { bucket: 'b' }, rule);
+    expect(decide(look(pending, {}, rule), START)).toMatchObject({ act: 'hold', reason: 'TargetMissing' });
   });
 
   it('is not assumed without a rule, and is asked when there is one', () => {
@@ -165,6 +184,30 @@ describe('a target that follows one that nobody knows', () => {
     expect(await third.answer(gone)).toBe(true);
     expect(third.cluster.peek('logs')).toBeUndefined();
   });
+});
+
+it('a target whose proof could not be computed for a while needs no person, whatever restarts there were (V10, P5)', async () => {
+  const rules = [ruleOf({ ownership: { tags: { owner: 'object.metadata.uid + object.spec.owner' } } })];
+  const edit = async (scene: Scene, spec: object) => {
+    scene.cluster.change('logs', (object) => ({ ...object, spec }));
+    await scene.clock.advance(3_000);
+  };
+  const first = await Scene.start({ rules });
+  await first.deleted({ spec: { bucket: 'b', owner: 'me' } });
+  await first.bridge.stop();
+  expect(first.requests).toHaveLength(1);
+  await edit(first, { bucket: 'b' });
+
+  const second = await Scene.start({ rules, after: first });
+  expect(second.record()).toMatchObject({ reason: 'OwnershipInvalid', targets: [{ requested: true }] });
+  expect(second.record()).not.toHaveProperty('unknownTarget');
+  await second.bridge.stop();
+  await edit(second, { bucket: 'b', owner: 'me' });
+
+  const third = await Scene.start({ rules, after: second });
+  expect(third.requests).toHaveLength(2);
+  expect(await third.answer(gone)).toBe(true);
+  expect(third.cluster.peek('logs')).toBeUndefined();
 });
 
 describe('a record that stands before the first request', () => {

@@ -23,7 +23,7 @@ export const messageMutations: readonly Mutation[] = [
   {
     what: 'forgets that a target may have been asked for that nobody knows',
     file: 'bridge/observe.ts',
-    from: "mayBeAsked && view.target.kind !== 'found'",
+    from: 'mayBeAsked && target === undefined',
     to: 'false',
     caughtBy: 'V10',
   },

@@ -33,11 +33,11 @@ export function noteAnswered(hold: Hold, name: string): void {
 }
 
 /**
- * Takes note of what an object says of itself. One that names no target is something that the next bridge can see: it has to
- * hold what follows.
+ * Takes note of what an object says of itself. One that names no target, or none that can be used, is something that the next
+ * bridge can see: it has to hold what follows.
  */
 export function noteWritten(hold: Hold, record: string | undefined, target: string | undefined): void {
-  if (target === undefined) hold.unseen.clear();
+  if (target === undefined || target === '') hold.unseen.clear();
   for (const [name, { digest }] of hold.unseen) if (record?.includes(digest) === true) hold.unseen.delete(name);
 }
 
