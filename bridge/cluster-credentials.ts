@@ -9,13 +9,14 @@ import { HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node'
 import { Agent, type Dispatcher } from 'undici';
 import { parse } from 'yaml';
 import * as z from 'zod/mini';
+import { BegunPrograms } from './begun-programs.ts';
 import { type Clock, NoCredentials } from './ports.ts';
 import { type Patience, within } from './time-out.ts';
 
 const KEPT_MS = 60_000;
 /** Read so recently they are not read again: all calls that one token fails come at once. */
 const RENEW_EVERY_MS = 1_000;
-/** A program that is asked for them may hang, and nothing is asked of the API server meanwhile. */
+/** A program that is asked for them may hang, and nothing is asked of the API server meanwhile; it is ended then. */
 const READ_WITHIN_MS = 15_000;
 
 /** All that a call needs besides its path. `prefix` is the path part of the server's address. */
@@ -130,11 +131,12 @@ export function createCredentials(
   let config = load();
   addressOf(config);
   let kept: { readonly at: number; readonly reading: number; readonly credentials: Promise<Credentials> } | undefined;
-  let readings = 0;
+  let [readings, programs] = [0, new BegunPrograms()];
 
   async function read(reading: number): Promise<Credentials> {
     const { origin, pathname, href } = addressOf(config);
-    const context = await authenticated(config, href, { clock, ms: timeout });
+    programs = programsAfter(programs, config);
+    const context = await authenticated(config, href, { clock, ms: timeout, programs });
     const dispatcher = context.getDispatcher() ?? fallback;
     return { origin, prefix: pathname.replace(/\/$/, ''), headers: context.getHeaders(), dispatcher, reading };
   }
@@ -153,8 +155,7 @@ export function createCredentials(
     current: async () =>
       await (kept !== undefined && clock.monotonic() - kept.at < KEPT_MS ? kept.credentials : readAnew()),
     renewed: async (refused) => {
-      const isNewer = kept !== undefined && kept.reading > refused.reading;
-      if (kept !== undefined && (isNewer || clock.monotonic() - kept.at < RENEW_EVERY_MS))
+      if (kept !== undefined && (kept.reading > refused.reading || clock.monotonic() - kept.at < RENEW_EVERY_MS))
         return await kept.credentials;
       config = load();
       return await readAnew();
@@ -162,15 +163,30 @@ export function createCredentials(
   };
 }
 
-async function authenticated(config: KubeConfig, href: string, patience: Patience): Promise<RequestContext> {
+/** For those of the next reading: none is started beside one that hangs. */
+function programsAfter({ living }: BegunPrograms, config: KubeConfig): BegunPrograms {
+  if (living === 0) return new BegunPrograms();
+  throw new NoCredentials(sourceOf(config), new Error('one that hangs could not be ended, so no other is started'));
+}
+
+interface Asking extends Patience {
+  readonly programs: BegunPrograms;
+}
+
+async function authenticated(
+  config: KubeConfig,
+  href: string,
+  { programs, ...patience }: Asking,
+): Promise<RequestContext> {
   const context = new RequestContext(href, HttpMethod.GET);
-  const work = () => config.applySecurityAuthentication(context);
+  const work = () => programs.run(() => config.applySecurityAuthentication(context));
   try {
     await (patience.ms === 0 ? work() : within(patience, work));
     return context;
   } catch (cause) {
     const isSilent = cause instanceof Error && cause.message === '';
-    throw new NoCredentials(sourceOf(config), isSilent ? new Error('it failed, and said nothing') : cause);
+    const source = programs.end() === 0 ? sourceOf(config) : `${sourceOf(config)}, which was ended`;
+    throw new NoCredentials(source, isSilent ? new Error('it failed, and said nothing') : cause);
   }
 }
 

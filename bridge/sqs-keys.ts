@@ -4,6 +4,7 @@
  * Made by sqs-client.ts, which asks before each call.
  */
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { BegunPrograms } from './begun-programs.ts';
 import { doubled } from './doubling.ts';
 import type { Clock } from './ports.ts';
 import type { SigningCredentials } from './sqs-signature.ts';
@@ -13,7 +14,7 @@ import { within } from './time-out.ts';
 const TRY_TIMEOUT_MS = 5_000;
 /** For all of it: several tries, and a `credential_process`, which the SDK waits for without end. */
 const KEYS_TIMEOUT_MS = 60_000;
-/** A process that hangs cannot be ended from here, so another one is started ever less often. */
+/** What hangs and is no process cannot be ended from here, so it is begun anew ever less often. */
 const PAUSE_MS = { first: 30_000, most: 600_000 };
 
 /** Resolves to keys that are good now. */
@@ -27,11 +28,15 @@ export function credentialsOfSdk(region: string, timeout = TRY_TIMEOUT_MS): () =
 }
 
 /**
- * Keys of a chain that is given up after a minute, and begun anew after a pause: 30 s, and twice as long each time, up to ten
- * minutes. What comes late counts as well.
+ * Keys of a chain that is given up after a minute, and begun anew: at once where that ended it, as it does where it has started a
+ * process; otherwise after a pause, 30 s, and twice as long each time, up to ten minutes, and never while such a process lives on.
+ * What comes late counts as well.
  * @throws Error when there are none, or when the signal aborts
  */
 export function boundedKeys(begin: () => () => Promise<SigningCredentials>, clock: Clock): Keys {
+  let programs = new BegunPrograms();
+  /** Those of what was given up last. */
+  let hung = programs;
   let chain = begin();
   let pauses = 0;
   /** Monotonic ms; until then a chain that was given up is not begun anew. Undefined: none was. */
@@ -45,13 +50,16 @@ export function boundedKeys(begin: () => () => Promise<SigningCredentials>, cloc
     hungUntil = until;
     pauses += 1;
     keys.then(isOver, isOver);
+    [hung, programs] = [programs, new BegunPrograms()];
+    return hung.end();
   };
 
   return async (signal) => {
     refuseDuring(hungUntil, clock);
+    if (hungUntil !== undefined && hung.living > 0) throw new Error(LIVES_ON);
     if (hungUntil !== undefined) [chain, hungUntil] = [begin(), undefined];
     const own = chain;
-    const keys = own();
+    const keys = programs.run(own);
     const settled = settling(keys);
     try {
       const got = await within({ clock, ms: KEYS_TIMEOUT_MS, ...(signal ? { stop: signal } : {}) }, () => keys);
@@ -60,11 +68,14 @@ export function boundedKeys(begin: () => () => Promise<SigningCredentials>, cloc
     } catch (cause) {
       // Of all that wait for one chain, one gives it up.
       const isFirst = hungUntil === undefined && chain === own;
-      if (isFirst && !settled.is && signal?.aborted !== true) giveUp(keys);
-      throw new Error('getting keys for SQS', { cause });
+      const ended = isFirst && !settled.is && signal?.aborted !== true ? giveUp(keys) : 0;
+      throw new Error(`getting keys for SQS${ended > 0 ? ': the process that was asked is ended' : ''}`, { cause });
     }
   };
 }
+
+const LIVES_ON =
+  'getting keys for SQS: the process that was asked for them hangs and could not be ended, so no other is started';
 
 function refuseDuring(until: number | undefined, clock: Clock): void {
   if (until === undefined || clock.monotonic() >= until) return;

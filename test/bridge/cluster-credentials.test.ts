@@ -2,7 +2,7 @@
  * Kubeconfigs whose user has its token in a file, as a laptop or a Pod of another cluster may have: the library that reads
  * them does not know of that.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -12,6 +12,7 @@ import { createCredentials, loadKubeConfig } from '../../bridge/cluster-credenti
 import { createHttp } from '../../bridge/cluster-http.ts';
 import { createMetrics } from '../../bridge/metrics.ts';
 import { eventually } from '../support/eventually.ts';
+import { isAlive } from '../support/living.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 let folder: string;
@@ -79,8 +80,11 @@ describe('a program that is asked for credentials', () => {
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command, interactiveMode: 'Never' };
     const [file, clock] = [await kubeconfig({ exec }), new ManualClock()];
     const http = createHttp({ credentials: source(file, clock), metrics: createMetrics(), clock });
-    const asked = http.ask({ method: 'GET', path: '/version', doing: 'asking' });
-    return { clock, said: asked.then(String, (error: unknown) => explainFailure(error).message) };
+    const ask = () => {
+      const asked = http.ask({ method: 'GET', path: '/version', doing: 'asking' });
+      return asked.then(String, (error: unknown) => explainFailure(error).message);
+    };
+    return { clock, ask, said: ask() };
   };
   const source = (file: string, clock: ManualClock) => createCredentials(() => loadKubeConfig(file), clock);
 
@@ -96,14 +100,44 @@ describe('a program that is asked for credentials', () => {
     expect(await said).not.toContain('API server');
   });
 
-  it('and hangs is waited for no longer than an answer', async () => {
-    const { clock, said } = await asking('exec sleep 60');
-    await eventually('it is waited for', () => clock.due.length > 0);
+  it('and hangs is waited for no longer than an answer, and ended with what it has started: none pile up', async () => {
+    const pids = join(folder, 'pids');
+    const begun = async () => (await readFile(pids, 'utf8').catch(() => '')).split('\n').filter(Boolean).map(Number);
+    const { clock, said, ask } = await asking(`echo $$ >> ${pids}; sleep 60 & echo $! >> ${pids}; wait`);
+    for (const round of [1, 2, 3]) {
+      const words = round === 1 ? said : ask();
+      await eventually('it and another process are there', async () => (await begun()).length === 2 * round);
+      expect((await begun()).filter(isAlive)).toHaveLength(2);
 
+      await clock.advance(15_000);
+
+      expect(await words).toMatch(
+        /no credentials of the program \S+plug-in, which was ended <- no answer within 15000 ms/,
+      );
+      expect(clock.due).toEqual([]);
+      await eventually('both are ended', async () => !(await begun()).some(isAlive));
+    }
+  });
+
+  it('and cannot be ended is started no second time while it lives', async () => {
+    const pids = join(folder, 'pids');
+    const { clock, said, ask } = await asking(`echo $$ >> ${pids}; exec sleep 60`);
+    await eventually('it is there', async () => (await readFile(pids, 'utf8').catch(() => '')) !== '');
+    const [pid = 0] = (await readFile(pids, 'utf8')).split('\n').map(Number);
+    const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+      throw new Error('EPERM');
+    });
     await clock.advance(15_000);
-
-    expect(await said).toContain('no answer within 15000 ms');
-    expect(clock.due).toEqual([]);
+    await said;
+    expect(await ask()).toContain('one that hangs could not be ended, so no other is started');
+    expect(await readFile(pids, 'utf8')).toBe(`${pid}\n`);
+    kill.mockRestore();
+    process.kill(pid, 'SIGKILL');
+    await eventually('another is started', async () => {
+      void ask();
+      return (await readFile(pids, 'utf8')).trim().split('\n').length > 1;
+    });
+    await clock.advance(15_000);
   });
 });
 
