@@ -98,6 +98,8 @@ export function connectKube(facts: KubeFacts): KubeClient {
 
 /** A server of this machine that stands still is waited for: the ten seconds of undici are for one that is far away. */
 const CONNECT_MS = 60_000;
+/** What has a body is not given up: over HTTP/2 that would take all memory, if it was not sent yet (bridge/unsent-bodies.ts). */
+const PATIENT = { headersTimeout: 0, bodyTimeout: 0 } as const;
 
 function connection(facts: KubeFacts): Pick<KubeClient, 'request' | 'close'> {
   // The certificate is written by the server itself, so it is read at the first request, not now.
@@ -120,6 +122,7 @@ function connection(facts: KubeFacts): Pick<KubeClient, 'request' | 'close'> {
           ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
           ...(body === undefined ? {} : { 'content-type': contentType }),
         },
+        ...(body === undefined ? {} : PATIENT),
         body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
       });
       const text = await response.body.text();

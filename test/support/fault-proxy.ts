@@ -80,8 +80,8 @@ interface Reach {
 }
 
 /**
- * Over HTTP/1.1: calls with a body that are given up while the server stands still can make Node.js take memory without end
- * over HTTP/2 (seen with 24.22 and undici 8.13).
+ * Over HTTP/1.1: clients give calls up whose bodies were not sent, and over HTTP/2 one such call takes all memory, unless it
+ * is made as bridge/unsent-bodies.ts has it.
  */
 const AGENT = { allowH2: false, bodyTimeout: 0, headersTimeout: 0 } as const;
 const HOP_BY_HOP = ['host', 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'expect'];
