@@ -10,6 +10,7 @@ import { kindName } from './kind-key.ts';
 import type { Pending } from './pending.ts';
 import type { Consumption, KindRef, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
+import { EVERYWHERE } from './served.ts';
 import type { Serving } from './serving.ts';
 import type { StrayCount } from './strays.ts';
 
@@ -106,12 +107,12 @@ interface ResultConsumption {
 
 /** Takes results once the objects they are about are known: one for an unknown object would cost a GET each. */
 function consumeResults(options: BridgeOptions, parts: Parts, areRulesKnown: () => boolean): ResultConsumption {
-  const { clock, cluster, metrics, log, rules, queue, resultQueueUrl } = options;
+  const { clock, cluster, metrics, log, rules, queue, resultQueueUrl, served = EVERYWHERE } = options;
   let consumption: Consumption | undefined;
   let isClosed = false;
   let cancel = () => {};
   const inbox: InboxOptions = {
-    ...{ clock, cluster, pendings: parts.pendings, metrics, log },
+    ...{ clock, cluster, pendings: parts.pendings, metrics, log, served },
     clusterUid: options.clusterId.uid,
     senderOf: (handler) => options.handlers[handler]?.sender,
     deadLetterSender: options.deadLetterSender,

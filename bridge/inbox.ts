@@ -11,6 +11,7 @@ import type { Gone } from './observation.ts';
 import { learn, type Pending, pendingKey, remember } from './pending.ts';
 import type { Clock, Cluster, IncomingMessage, KindRef, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
+import { isLookedInto, type Served } from './served.ts';
 import { isTooSlow, withAnswer } from './slowness.ts';
 
 /** A refusal rests a day at most, and a minute at least: a `retryAt` in the past must not become a storm. */
@@ -26,6 +27,7 @@ export interface InboxOptions {
   readonly pendings: ReadonlyMap<string, Pending>;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly served: Served;
   /** The sender configured for a handler's function. */
   senderOf(handler: string): string | undefined;
   /** The sender of the dead-letter function, which says `pending/DeadLettered` in the handlers' place, and only that. */
@@ -48,6 +50,7 @@ type Disposition =
   | 'WrongSender'
   | 'WrongHandler'
   | 'NoRule'
+  | 'NotServed'
   | 'UnknownObject'
   | 'Stale'
   | 'Gone'
@@ -89,6 +92,7 @@ async function handleOne(options: InboxOptions, message: IncomingMessage): Promi
     const detail = `${handler.name} answered by ${message.sender}`;
     return leave(options, { message, disposition: 'WrongSender', detail });
   }
+  if (!isLookedInto(options.served, object)) return elsewhere(options, result);
   const key = pendingKey(object.uid, rule.name);
   const pending = options.pendings.get(key) ?? (options.isOver(key) ? undefined : await lookUp(options, result));
   if (pending === undefined) return count(options, 'UnknownObject', true);
@@ -100,6 +104,15 @@ async function handleOne(options: InboxOptions, message: IncomingMessage): Promi
     return leave(options, { message, disposition: 'WrongHandler', detail });
   }
   return await deliver(options, { pending, rule: known }, result);
+}
+
+/**
+ * About an object where this bridge does not look, whatever rights it has there: the namespace may be served again while the answer
+ * counts, and somebody has to be told until then.
+ */
+function elsewhere(options: InboxOptions, { data: { expires } }: Result): boolean {
+  const mayCount = isGoneInTime(Date.parse(expires), options.clock.now());
+  return count(options, mayCount ? 'NotServed' : 'Stale', !mayCount);
 }
 
 function isDeadLetter({ data: { result } }: Result): boolean {

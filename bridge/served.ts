@@ -1,7 +1,7 @@
 /*
  * Which namespaces a bridge serves: all of them, or those that its configuration names, and those that it is leaving. Pure.
  * Where some are named a kind is watched and listed once in each of them, and nothing outside of them is ever asked for.
- * Used by watches.ts, intake.ts, census.ts, rule-judge.ts and rule-enforcing.ts.
+ * Used by watches.ts, intake.ts, inbox.ts, census.ts, rule-judge.ts and rule-enforcing.ts.
  */
 import { kindKey } from './kind-key.ts';
 import type { KindRef, ObjectMeta, Watched } from './ports.ts';
@@ -38,6 +38,11 @@ export function watchedKey(watched: Watched): string {
 /** Whether a watch shows an object of its kind with this metadata. */
 export function shows({ namespace }: Watched, meta: Pick<ObjectMeta, 'namespace'>): boolean {
   return namespace === undefined || namespace === meta.namespace;
+}
+
+/** Whether a bridge looks where an object is; what is in no namespace is seen only where the whole cluster is served. */
+export function isLookedInto(served: Served, { namespace }: Pick<ObjectMeta, 'namespace'>): boolean {
+  return lookedInto(served)?.some((one) => one === namespace) !== false;
 }
 
 /** Whether the namespace of an object is being left. */

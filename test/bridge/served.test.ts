@@ -7,6 +7,7 @@ import { kindKey } from '../../bridge/kind-key.ts';
 import {
   EVERYWHERE,
   isLeaving,
+  isLookedInto,
   kindOf,
   lookedInto,
   type Served,
@@ -21,6 +22,7 @@ const SOME: Served = { namespaces: ['team-a', 'team-b'], leaving: ['team-c', 'te
 describe('a bridge that serves the whole cluster', () => {
   it('looks everywhere at once, by one watch of a kind', () => {
     expect(lookedInto(EVERYWHERE)).toBeUndefined();
+    expect([{}, { namespace: 'team-a' }].map((meta) => isLookedInto(EVERYWHERE, meta))).toEqual([true, true]);
     expect(watchedOf(EVERYWHERE, BUCKETS)).toEqual([BUCKETS]);
   });
 
@@ -37,7 +39,13 @@ describe('a bridge that serves some namespaces', () => {
     );
   });
 
+  it('looks at no object elsewhere, nor at one that is in no namespace', () => {
+    const looksAt = (namespace?: string) => isLookedInto(SOME, namespace === undefined ? {} : { namespace });
+    expect(['team-a', 'team-c', 'team-x', undefined].map(looksAt)).toEqual([true, true, false, false]);
+  });
+
   it('looks nowhere when it serves none: not at the whole cluster', () => {
+    expect(isLookedInto({ namespaces: [], leaving: [] }, { namespace: 'team-a' })).toBe(false);
     expect(watchedOf({ namespaces: [], leaving: [] }, BUCKETS)).toEqual([]);
   });
 

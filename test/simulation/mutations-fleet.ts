@@ -116,4 +116,28 @@ export const fleetMutations: readonly FleetMutation[] = [
     seed: 38,
     caughtBy: 'P4',
   },
+  {
+    what: 'acts on answers about objects where it was not told to look',
+    file: 'bridge/inbox.ts',
+    from: 'if (!isLookedInto(options.served, object)) return elsewhere(options, result);',
+    to: '',
+    seed: 164,
+    caughtBy: 'P3',
+  },
+  {
+    what: 'takes what no proof is asked of for what has a strong one',
+    file: 'bridge/decide.ts',
+    from: "return rule !== undefined && rule.binding !== 'uid';",
+    to: "return rule !== undefined && rule.binding === 'name';",
+    seed: 55,
+    caughtBy: 'P2',
+  },
+  {
+    what: 'deletes without a proof although the function does not allow that',
+    file: 'functions/guards.ts',
+    from: "('none' in data.ownership && !config.ownershipNone ? OWNERSHIP_NEEDED : undefined)",
+    to: 'undefined',
+    seed: 59,
+    caughtBy: 'P2',
+  },
 ];

@@ -8,6 +8,7 @@ import { createMetrics } from '../../bridge/metrics.ts';
 import { type Pending, pendingKey } from '../../bridge/pending.ts';
 import type { IncomingMessage } from '../../bridge/ports.ts';
 import type { Rule } from '../../bridge/rule.ts';
+import { EVERYWHERE, type Served } from '../../bridge/served.ts';
 import {
   CLUSTER_UID,
   DEAD_LETTER_SENDER,
@@ -49,6 +50,7 @@ export class InboxBench {
   /** Deletions that ended lately. */
   readonly over = new Set<string>();
   rules: readonly Rule[] = [ruleOf()];
+  served: Served = EVERYWHERE;
 
   constructor(changes: Partial<Pending> = {}) {
     this.pending = pendingOf(changes);
@@ -69,9 +71,9 @@ export class InboxBench {
   }
 
   get #options(): InboxOptions {
-    const { clock, cluster, pendings, metrics } = this;
+    const { clock, cluster, pendings, metrics, served } = this;
     return {
-      ...{ clock, cluster, pendings, metrics, log: this.kept.log, clusterUid: CLUSTER_UID },
+      ...{ clock, cluster, pendings, metrics, served, log: this.kept.log, clusterUid: CLUSTER_UID },
       deadLetterSender: DEAD_LETTER_SENDER,
       senderOf: (handler) => (handler === HANDLER ? SENDER : handler === 'ec2-instance' ? 'AROAEC2' : undefined),
       ruleOf: (name) => this.rules.find((rule) => rule.name === name),
