@@ -6,10 +6,12 @@ import { describe, expect, it } from 'vitest';
 import type { Cluster, KubeObject, PatchOutcome } from '../../bridge/ports.ts';
 import {
   ANYWHERE,
+  formerNamespaces,
   knownNamespaces,
   leftBehind,
   leftWords,
   namespacesOnly,
+  namespacesUnder,
   noteNamespaces,
   stillLeaving,
 } from '../../bridge/rule-namespaces.ts';
@@ -54,6 +56,27 @@ describe('where a rule may have entries', () => {
     expect(namespacesOnly(named('team-a'))).toEqual(['team-a']);
     expect(namespacesOnly(named())).toEqual([]);
     expect(namespacesOnly(named('team-a', ANYWHERE))).toBeUndefined();
+  });
+});
+
+describe('rights that may be kept from before the whole cluster was served', () => {
+  it('are in the namespaces that the list names, and never in all', () => {
+    expect(formerNamespaces(named('team-b', ANYWHERE, 'team-a'))).toEqual(['team-b', 'team-a']);
+    expect(formerNamespaces(named(ANYWHERE))).toEqual([]);
+    expect(formerNamespaces(ruleWith({ observedGeneration: 1 }))).toEqual([]);
+  });
+
+  it('keep their namespaces named, with the word that entries may be anywhere, until there are none (P9)', () => {
+    expect(namespacesUnder(EVERYWHERE, named('team-b', ANYWHERE, 'team-a'))).toEqual([ANYWHERE, 'team-b', 'team-a']);
+    expect(namespacesUnder(EVERYWHERE, named('team-a'))).toEqual([ANYWHERE, 'team-a']);
+    expect(namespacesUnder(EVERYWHERE, named(ANYWHERE))).toBeUndefined();
+    expect(namespacesUnder(EVERYWHERE, named())).toBeUndefined();
+  });
+
+  it('are none where some namespaces are served: the list stays as it is', () => {
+    expect(namespacesUnder(ONE, named('team-b', ANYWHERE))).toEqual(['team-b', ANYWHERE]);
+    expect(namespacesUnder(ONE, named())).toEqual([]);
+    expect(namespacesUnder(ONE, ruleWith({ observedGeneration: 1 }))).toEqual([ANYWHERE]);
   });
 });
 
