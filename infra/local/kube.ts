@@ -23,6 +23,8 @@ export interface KubeOptions {
   readonly dataDir?: string;
   /** The API server behaves as one of this minor version does, `1.35`; as what it is unless told. */
   readonly emulatedVersion?: string;
+  /** How long the API server gives a call, as its flag has it: `1h`; a minute unless told. */
+  readonly requestTimeout?: string;
   /** Ends the wait for the servers. */
   readonly signal?: AbortSignal;
 }
@@ -121,6 +123,7 @@ function startApiServer({ binaries, files, ports, options }: Launch): Promise<Su
     args: [
       ...apiServerArguments(files, ports),
       ...(options.emulatedVersion === undefined ? [] : [`--emulated-version=${options.emulatedVersion}`]),
+      ...(options.requestTimeout === undefined ? [] : [`--request-timeout=${options.requestTimeout}`]),
     ],
     env: options.env ?? process.env,
     logFile: join(files.folder, 'kube-apiserver.log'),

@@ -1,6 +1,6 @@
 /*
  * The fake API server of the unit tests against the model, which the end-to-end tests hold against a real one: every script about
- * deletions, patches, lists and watches, and drawn ones. What it has none of (rights, definitions, admission, history that is
+ * deletions, patches, lists, watches and sizes, and drawn ones. What it has none of (rights, definitions, admission, history that is
  * forgotten) stays with the model.
  */
 import * as fc from 'fast-check';
@@ -11,6 +11,7 @@ import { randomScripts } from './agreement/api-random.ts';
 import { runApiScript } from './agreement/api-run.ts';
 import type { ApiScript } from './agreement/api-script.ts';
 import { deletionScripts } from './agreement/scripts-deletions.ts';
+import { sizeScripts } from './agreement/scripts-limits.ts';
 import { patchScripts } from './agreement/scripts-patches.ts';
 import { watchScripts } from './agreement/scripts-watches.ts';
 
@@ -26,7 +27,7 @@ async function both(script: ApiScript) {
 }
 
 describe('the fake API server and its model agree:', () => {
-  it.each([...deletionScripts, ...patchScripts, ...watchScripts])('$title', async (script) => {
+  it.each([...deletionScripts, ...patchScripts, ...watchScripts, ...sizeScripts])('$title', async (script) => {
     const seen = await both(script);
     expect(seen.fake).toEqual(seen.model);
   });

@@ -17,7 +17,8 @@ import { isWithin } from '../support/stored-object.ts';
 import type { VirtualTime } from './clock.ts';
 import { applyPatch, isSame, PatchFailed } from './json-patch.ts';
 import { ListPages } from './list-pages.ts';
-import { bornFrom, hasOwnStatus, isOverLimit, OBJECT_RULES, type ObjectRules } from './object-rules.ts';
+import { birthRefusal, bornFrom, hasOwnStatus, OBJECT_RULES, type ObjectRules } from './object-rules.ts';
+import { patchRefusal } from './size-limits.ts';
 
 /** Who writes where; `operations` if it is a JSON patch. */
 export interface Origin {
@@ -122,7 +123,7 @@ export class ApiServer {
     this.#uids += 1;
     const uid = `00000000-0000-4000-8000-${this.#uids.toString(16).padStart(12, '0')}`;
     const object = bornFrom(wanted, { uid, creationTimestamp: this.#second() });
-    if (isOverLimit(object)) throw new ApiError(`creating ${path.name}`, 422);
+    refuse(`creating ${path.name}`, birthRefusal(object));
     return this.#store({ path, by }, undefined, this.#rules.tidied(object));
   }
 
@@ -143,7 +144,7 @@ export class ApiServer {
 
   /**
    * PATCH. Undefined: there is no such object, or no such resource of its kind.
-   * @throws ApiError 422 for a failed test and for what the server never accepts.
+   * @throws ApiError 422 for a failed test and for what is never accepted, 413 and 500 for what is too large.
    */
   patch(
     path: ObjectPath,
@@ -151,6 +152,7 @@ export class ApiServer {
     ...[by, subresource]: readonly [by: string, subresource?: 'status' | undefined]
   ): KubeObject | undefined {
     const before = this.get(path);
+    refuse(`patching ${path.name}`, patchRefusal(operations, before !== undefined));
     if (before === undefined || (subresource !== undefined && !hasOwnStatus(path))) return undefined;
     try {
       const patched = applyPatch(before, operations);
@@ -187,13 +189,14 @@ export class ApiServer {
 
   #replace(origin: Origin, before: KubeObject, wanted: KubeObject): KubeObject {
     const after = this.#rules.tidied(wanted);
+    refuse(`updating ${origin.path.name}`, this.#rules.refusalOf(before, after));
     if (isSame(before, after)) return before;
-    const status = this.#rules.refusalOf(before, after);
-    if (status !== undefined) throw new ApiError(`updating ${before.metadata.name}`, status);
-    const isOver = before.metadata.deletionTimestamp !== undefined && (after.metadata.finalizers ?? []).length === 0;
-    if (!isOver) return this.#store(origin, before, after);
-    this.#remove(origin, before);
-    return this.#rules.counted(origin.path, before, after);
+    if (before.metadata.deletionTimestamp !== undefined && (after.metadata.finalizers ?? []).length === 0) {
+      this.#remove(origin, before);
+      return this.#rules.counted(origin.path, before, after);
+    }
+    refuse(`updating ${origin.path.name}`, this.#rules.storedRefusal(after));
+    return this.#store(origin, before, after);
   }
 
   #store(origin: Origin, before: KubeObject | undefined, wanted: KubeObject): KubeObject {
@@ -240,4 +243,8 @@ export class ApiServer {
 /** Names sort as etcd's keys do. */
 function nameIn({ namespace, name }: ObjectPath): string {
   return `${namespace ?? ''}/${name}`;
+}
+
+function refuse(doing: string, status: number | undefined): void {
+  if (status !== undefined) throw new ApiError(doing, status);
 }

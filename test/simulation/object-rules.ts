@@ -7,6 +7,7 @@ import { RULE_GROUP } from '../../bridge/rule-facts.ts';
 import { decodeObject } from '../../bridge/wire.ts';
 import type { NewObject } from './api-server.ts';
 import { copyOf, isSame } from './json-patch.ts';
+import { objectRefusal, storedRefusal } from './size-limits.ts';
 
 /** Keys and values of all annotations together, in bytes. */
 const ANNOTATIONS_MAX_BYTES = 256 * 1024;
@@ -20,6 +21,7 @@ const LISTS = ['finalizers', 'labels', 'annotations'] as const;
 export interface ObjectRules {
   readonly tidied: typeof tidied;
   readonly refusalOf: typeof refusalOf;
+  readonly storedRefusal: typeof storedRefusal;
   readonly keepingStatus: typeof keepingStatus;
   readonly counted: typeof counted;
   readonly lastWordOn: typeof lastWordOn;
@@ -53,6 +55,11 @@ export function bornFrom(
   });
 }
 
+/** The status with which a new object is refused; undefined when it is taken. */
+export function birthRefusal(object: KubeObject): number | undefined {
+  return objectRefusal(object) ?? (isOverLimit(object) ? 422 : storedRefusal(object));
+}
+
 /** Leaves out lists and maps in which there is nothing. */
 export function tidied(object: KubeObject): KubeObject {
   const empty = LISTS.filter((field) => isEmpty(object.metadata[field]));
@@ -74,7 +81,7 @@ export function refusalOf(before: KubeObject, after: KubeObject): number | undef
 }
 
 /** Whether the annotations are larger than any object may have. */
-export function isOverLimit({ metadata: { annotations = {} } }: KubeObject): boolean {
+function isOverLimit({ metadata: { annotations = {} } }: KubeObject): boolean {
   const texts = Object.entries(annotations).flat();
   const units = texts.reduce((sum, { length }) => sum + length, 0);
   if (units * BYTES_PER_UNIT_MAX <= ANNOTATIONS_MAX_BYTES) return false;
@@ -109,7 +116,7 @@ export function lastWordOn(before: KubeObject, version: number): KubeObject {
 
 /** As real servers have them. */
 export const OBJECT_RULES: ObjectRules = {
-  ...{ tidied, refusalOf, keepingStatus, counted, lastWordOn },
+  ...{ tidied, refusalOf, storedRefusal, keepingStatus, counted, lastWordOn },
   versionAfter: (version) => version + 1,
 };
 

@@ -108,9 +108,7 @@ export class SimulatedQueue {
   }
 
   send(body: string, sender: string): void {
-    this.#ids += 1;
-    const messageId = `${this.url.split('/').at(-1)}-${this.#ids}`;
-    const message = { messageId, body, sender, sentAt: this.#time.now() };
+    const message = this.#newMessage(body, sender);
     for (const listener of this.#sendListeners) listener(message);
     if (this.#filter(message)) this.put(message);
   }
@@ -122,13 +120,9 @@ export class SimulatedQueue {
     this.#hide(entry, afterMs);
   }
 
-  /** Sends all dead letters again: new messages, by whoever moves them, of the senders that they had. */
-  redrive(): void {
-    for (const message of this.deadLetters.splice(0)) {
-      this.#ids += 1;
-      const messageId = `${this.url.split('/').at(-1)}-${this.#ids}`;
-      this.put({ ...message, messageId, sentAt: this.#time.now() });
-    }
+  /** Sends all dead letters again as new messages: of the senders that they had, or by hand, of who does so. */
+  redrive(by?: string): void {
+    for (const { body, sender } of this.deadLetters.splice(0)) this.put(this.#newMessage(body, by ?? sender));
   }
 
   /** Takes what is visible, and hides it. */
@@ -167,6 +161,11 @@ export class SimulatedQueue {
   whenVisible(wake: () => void, isWaiting = () => true): void {
     if (this.#visible.size > 0 && this.#time.now() >= this.#heldUntil) wake();
     else this.#waiting.set(wake, isWaiting);
+  }
+
+  #newMessage(body: string, sender: string): StoredMessage {
+    this.#ids += 1;
+    return { messageId: `${this.url.split('/').at(-1)}-${this.#ids}`, body, sender, sentAt: this.#time.now() };
   }
 
   /** What the next receive gets; what was received too often goes to the dead letters instead. */

@@ -20,6 +20,7 @@ import {
 } from '../../bridge/ports.ts';
 import { applyPatch, PatchFailed } from '../simulation/json-patch.ts';
 import { hasOwnStatus, keepingStatus } from '../simulation/object-rules.ts';
+import { patchRefusal } from '../simulation/size-limits.ts';
 import { BUCKETS } from './bridge-builders.ts';
 import { FakeStore } from './fake-store.ts';
 import { START, stamp } from './manual-clock.ts';
@@ -134,6 +135,8 @@ export class FakeCluster implements Cluster {
     const written = subresource === undefined ? {} : { subresource };
     this.#called({ verb: 'patch', name: path.name, operations, kind: path, ...written });
     const before = this.peek(path.name, path);
+    const tooLarge = patchRefusal(operations, before !== undefined);
+    if (tooLarge !== undefined) throw new ApiError(`patching ${path.name}`, tooLarge);
     this.patchStatus = 404;
     if (before === undefined || (subresource !== undefined && !hasOwnStatus(path))) return { kind: 'missing' };
     try {

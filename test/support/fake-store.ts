@@ -14,7 +14,8 @@ import {
   type Watched,
 } from '../../bridge/ports.ts';
 import { ListPages } from '../simulation/list-pages.ts';
-import { counted, isOverLimit, lastWordOn, refusalOf, tidied } from '../simulation/object-rules.ts';
+import { birthRefusal, counted, lastWordOn, refusalOf, tidied } from '../simulation/object-rules.ts';
+import { storedRefusal } from '../simulation/size-limits.ts';
 import { type Happening, isWithin, keyOf, typeOf } from './stored-object.ts';
 
 /** The storage of one fake API server. */
@@ -66,14 +67,13 @@ export class FakeStore {
     const object = tidied(wanted);
     // A write that changes nothing is none.
     if (before !== undefined && isDeepStrictEqual(before, object)) return structuredClone(before);
-    const born = isOverLimit(object) ? 422 : undefined;
-    const status = before === undefined ? born : refusalOf(before, object);
-    if (status !== undefined) throw new ApiError(`writing ${name}`, status);
+    refuse(name, before === undefined ? birthRefusal(object) : refusalOf(before, object));
     const after = counted(path, before, object);
     if (before !== undefined && isOver(after)) {
       this.#remove(path, before);
       return structuredClone(after);
     }
+    refuse(name, storedRefusal(after));
     return structuredClone(this.#store(path, before, after));
   }
 
@@ -118,6 +118,10 @@ export class FakeStore {
     this.#past.push({ version: this.#version, type: typeOf(kind), frame });
     this.onWrite();
   }
+}
+
+function refuse(name: string, status: number | undefined): void {
+  if (status !== undefined) throw new ApiError(`writing ${name}`, status);
 }
 
 function isOver({ metadata }: KubeObject): boolean {

@@ -37,6 +37,8 @@ export interface ApiDriver {
   restoreKind(kind: ScriptKind): Promise<void>;
   settle(): Promise<void>;
   guard(isGuarded: boolean): Promise<void>;
+  /** Refuses every call of the bridge as one too many, or no more. */
+  limit(isLimited: boolean): Promise<void>;
   endNamespace(name: string): Promise<void>;
   /** Lets time go on until a call has been answered. */
   answered<T>(call: Promise<T>): Promise<T>;

@@ -48,7 +48,7 @@ export function createApiFake(cluster = new FakeCluster()): ApiDriver {
       return { status: 200 };
     },
     ...{ forget: none, forbid: none, endKind: none, restoreKind: none, settle: none, endNamespace: none, guard: none },
-    ...{ kinds: { lacking: none }, narrow: none, bind: none, rights: none },
+    ...{ kinds: { lacking: none }, narrow: none, bind: none, rights: none, limit: none },
     answered: async (call) => await call,
     until: turning,
   };

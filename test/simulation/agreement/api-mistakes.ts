@@ -5,7 +5,9 @@
 import type { ListPage, ObjectPath, PageWanted, PatchOperation, Watched } from '../../../bridge/ports.ts';
 import { ApiServer } from '../api-server.ts';
 import { counted, lastWordOn } from '../object-rules.ts';
+import { storedRefusal } from '../size-limits.ts';
 import type { Mistake } from './api-model.ts';
+import { rightsMistakes } from './rights-mistakes.ts';
 
 class PassesTests extends ApiServer {
   override patch(
@@ -48,11 +50,27 @@ class ListsThePresent extends ApiServer {
   }
 }
 
+class AsksNobodyAboutNothing extends ApiServer {
+  override patch(
+    path: ObjectPath,
+    operations: readonly PatchOperation[],
+    ...by: Parameters<ApiServer['patch']> extends [unknown, unknown, ...infer Rest] ? Rest : never
+  ) {
+    const isNothing = operations.every(({ op }) => op === 'test');
+    return isNothing ? this.get(path) : super.patch(path, operations, ...by);
+  }
+}
+
 /** What is wrong, how, and the title of the script that notices. */
 export interface KnownMistake extends Mistake {
   readonly what: string;
   readonly noticedBy: string;
 }
+
+const ASKED =
+  'a policy is asked after a test of the patch and what the server never takes, also of what changes nothing';
+const EXCESS =
+  'a call that is one too many is not done, and told when to come back; watches that are open go on, and others work';
 
 /** All of them. */
 export const apiMistakes: readonly KnownMistake[] = [
@@ -128,4 +146,40 @@ export const apiMistakes: readonly KnownMistake[] = [
     noticedBy:
       'a write that a policy refuses changes nothing, has the status of its reason, and is taken once the policy is gone',
   },
+  {
+    what: 'asks a policy before it looks at the object',
+    guardsFirst: true,
+    noticedBy: ASKED,
+  },
+  {
+    what: 'asks no policy about a patch that changes nothing',
+    Server: AsksNobodyAboutNothing,
+    noticedBy: ASKED,
+  },
+  {
+    what: 'stores objects of any size',
+    rules: { storedRefusal: () => undefined },
+    noticedBy: 'an object has a size beyond which every write of it fails, and its entry comes off all the same',
+  },
+  {
+    what: 'calls an object too large that it cannot store',
+    rules: { storedRefusal: (object) => (storedRefusal(object) === undefined ? undefined : 413) },
+    noticedBy: 'an object has a size beyond which every write of it fails, and its entry comes off all the same',
+  },
+  {
+    what: 'does a call that is one too many',
+    excess: { kind: 'answer', side: 'after', status: 429, retryAfter: 1_000 },
+    noticedBy: EXCESS,
+  },
+  {
+    what: 'does not say when to come back',
+    excess: { kind: 'answer', side: 'before', status: 429 },
+    noticedBy: EXCESS,
+  },
+  {
+    what: 'is silent to a call that is one too many',
+    excess: { kind: 'error', side: 'before' },
+    noticedBy: EXCESS,
+  },
+  ...rightsMistakes,
 ];

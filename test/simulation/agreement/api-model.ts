@@ -17,7 +17,7 @@ import { FLEET_KINDS, FLEET_NAMESPACES, type FleetNamespace } from '../fleet/pla
 import { Site } from '../fleet/site.ts';
 import { createSiteKinds } from '../fleet/site-kinds.ts';
 import { OBJECT_RULES, type ObjectRules } from '../object-rules.ts';
-import { SimulatedProcess } from '../process.ts';
+import { type Kind, SimulatedProcess } from '../process.ts';
 import { type ApiDriver, partsOf, type WriteAnswer, withSpec } from './api-driver.ts';
 import type { ScriptKind, Written } from './api-script.ts';
 import { guardedRefusal } from './guard-policy.ts';
@@ -34,7 +34,16 @@ export interface Mistake {
   readonly rules?: Partial<ObjectRules>;
   readonly hasPolicy?: boolean;
   readonly hasGuard?: boolean;
+  /** Policies are asked before the object is looked at. */
+  readonly guardsFirst?: boolean;
+  /** What happens to a call that is one too many. */
+  readonly excess?: Kind;
+  /** Makes the cluster around the objects wrong. */
+  readonly spoil?: (site: Site, server: ApiServer) => void;
 }
+
+/** As one is refused that an API server has no seat for. */
+const EXCESS: Kind = { kind: 'answer', side: 'before', status: 429, retryAfter: 1_000 };
 
 /** Makes a model with nothing in it. */
 export function createApiModel({
@@ -42,21 +51,31 @@ export function createApiModel({
   rules = {},
   hasPolicy = true,
   hasGuard = true,
+  guardsFirst = false,
+  excess = EXCESS,
+  spoil = () => {},
 }: Mistake = {}): ApiDriver {
   const time = new VirtualTime();
   const random = seededRandom(1);
   let isGuarded = false;
-  const refusalOf: ObjectRules['refusalOf'] = (before, after) =>
-    (isGuarded ? guardedRefusal(before) : undefined) ?? (rules.refusalOf ?? OBJECT_RULES.refusalOf)(before, after);
+  let isLimited = false;
+  const heard: Heard = { status: undefined, subresource: undefined };
+  const refusalOf: ObjectRules['refusalOf'] = (before, after) => {
+    const guarded = isGuarded ? guardedRefusal(heard.subresource ?? 'update', before) : undefined;
+    const own = (rules.refusalOf ?? OBJECT_RULES.refusalOf)(before, after);
+    return guardsFirst ? (guarded ?? own) : (own ?? guarded);
+  };
   const server = new Server(time, { ...rules, refusalOf });
   const site = new Site({ time, server, admission: hasPolicy, admissionLagMs: 0, served: [] });
   const { chart } = site;
   if (chart !== undefined) chart.isWide = true;
+  spoil(site, server);
+  const passFaultPoint = () => (isLimited ? excess : undefined);
   const process = new SimulatedProcess(
-    { time, random, onHandedOver() {}, passFaultPoint: () => undefined, onWire() {}, endOthers() {}, onFault() {} },
+    { time, random, onHandedOver() {}, passFaultPoint, onWire() {}, endOthers() {}, onFault() {} },
     { role: 'bridge', name: 'bridge', sender: 'AROABRIDGE:1', skew: 0 },
   );
-  const heard = hearing(server);
+  hear(server, heard);
   const cluster = createClusterPort({
     ...{ server, process, random, access: site satisfies Access },
     watchLag: () => 0,
@@ -74,9 +93,11 @@ export function createApiModel({
     create: async (kind, path, written) => create({ site, server, kind, path, written: withSpec(kind, written) }),
     replace: async (_kind, path, written) => replace(server, path, written),
     delete: async (path) => {
-      const isThere = site.isServed(path) && server.get(path) !== undefined;
-      server.delete(path, 'person');
-      return { status: isThere ? 200 : 404 };
+      const there = site.isServed(path) ? server.get(path) : undefined;
+      if (there === undefined) return { status: 404 };
+      const status = isGuarded ? guardedRefusal('deletion', there) : undefined;
+      if (status === undefined) server.delete(path, 'person');
+      return { status: status ?? 200 };
     },
     forget: async () => server.compact(),
     forbid: async (kind, isForbidden) => site.forbid(KINDS[kind], isForbidden ? LONG : 0),
@@ -92,6 +113,9 @@ export function createApiModel({
     restoreKind: async (kind) => await until(`${kind} are served`, () => site.isServed(KINDS[kind])),
     guard: async (wanted) => {
       isGuarded = wanted && hasGuard;
+    },
+    limit: async (wanted) => {
+      isLimited = wanted;
     },
     settle: async () => void (await time.run(time.now() + 1_000, () => false)),
     endNamespace: async (name) => {
@@ -125,21 +149,28 @@ function bind(
   return { status: 201 };
 }
 
+/** Of the patch that is at work or was last. */
+interface Heard {
+  status: number | undefined;
+  subresource: 'status' | undefined;
+}
+
 /** Keeps the status of HTTP that a patch would have been answered with. */
-function hearing(server: ApiServer): { readonly status: number | undefined } {
-  const heard: { status: number | undefined } = { status: undefined };
+function hear(server: ApiServer, heard: Heard): void {
   const patch = server.patch.bind(server);
-  server.patch = (path: ObjectPath, operations: readonly PatchOperation[], ...rest) => {
+  server.patch = (path: ObjectPath, operations: readonly PatchOperation[], ...[by, subresource]) => {
+    heard.subresource = subresource;
     try {
-      const after = patch(path, operations, ...rest);
+      const after = patch(path, operations, by, subresource);
       heard.status = after === undefined ? 404 : 200;
       return after;
     } catch (error) {
       heard.status = statusOf(error);
       throw error;
+    } finally {
+      heard.subresource = undefined;
     }
   };
-  return heard;
 }
 
 function statusOf(error: unknown): number {

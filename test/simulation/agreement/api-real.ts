@@ -24,10 +24,12 @@ import { definitionOf } from '../../support/site-kind.ts';
 import { FLEET_KINDS, FLEET_NAMESPACES } from '../fleet/plan.ts';
 import { type ApiDriver, partsOf, type WriteAnswer, withSpec } from './api-driver.ts';
 import { SCRIPT_KINDS, type ScriptKind } from './api-script.ts';
+import { limit } from './flow-limit.ts';
 import { guard } from './guard-policy.ts';
 import type { LeaseDriver } from './lease-script.ts';
 import { settlePolicy } from './policy-sentinel.ts';
 
+const NAMESPACE = 'finalizer-bridge';
 const ACCOUNT = 'agreement';
 const RBAC = 'rbac.authorization.k8s.io';
 const GROUP = 'example.com';
@@ -54,7 +56,7 @@ export async function createApiReal(kube: Kube): Promise<ApiReal> {
   await kube.apply(Object.values(definitions));
   // It takes up to half a minute until the API server acts by it; the first that waits for it does not come first.
   await kube.apply(admissionManifests([KINDS.machines]));
-  const { kubeconfig } = await kube.serviceAccount('finalizer-bridge', ACCOUNT);
+  const { kubeconfig, token } = await kube.serviceAccount(NAMESPACE, ACCOUNT);
   const grant = async (kind: ScriptKind) => void (await kube.apply(rightsOn(KINDS[kind])));
   await kube.apply(rightsOn({ group: 'events.k8s.io', resource: 'events' }));
   await kube.apply(rightsOn(LEASE_PLACE));
@@ -64,11 +66,13 @@ export async function createApiReal(kube: Kube): Promise<ApiReal> {
   const heard: { status: number | undefined } = { status: undefined };
   const http = createHttp({ credentials, metrics: { apiCalls: { inc() {} } }, clock: realClock });
   const cluster = createCluster({ http: hearing(http, heard), clock: realClock, identity: ACCOUNT });
-  const isAllowed = async (kind: ScriptKind) =>
+  const statusOf = async (kind: ScriptKind) =>
     await cluster.list(KINDS[kind], { limit: 1 }).then(
-      () => true,
-      () => false,
+      () => 200,
+      (error: unknown) => (error instanceof ApiError ? error.status : 0),
     );
+  const isAllowed = async (kind: ScriptKind) => (await statusOf(kind)) === 200;
+  let unlimit = async () => {};
   await eventually('the bridge may read all kinds', async () => {
     return (await Promise.all(SCRIPT_KINDS.map(isAllowed))).every(Boolean);
   });
@@ -153,6 +157,11 @@ export async function createApiReal(kube: Kube): Promise<ApiReal> {
     },
     settle: async () => await settlePolicy(kube),
     guard: async (isGuarded) => await guard(kube, isGuarded),
+    async limit(isLimited) {
+      const whose = { namespace: NAMESPACE, account: ACCOUNT, token };
+      if (isLimited) unlimit = await limit(kube, { ...whose, status: async () => await statusOf('machines') });
+      else await unlimit();
+    },
     async endNamespace(name) {
       await send('DELETE', `/api/v1/namespaces/${name}`);
       await send('DELETE', kindPath(RIGHTS_BINDING, name));
@@ -179,7 +188,7 @@ const withinRole: Manifest = {
 const withinBinding: Manifest = {
   ...{ apiVersion: `${RBAC}/v1`, kind: 'RoleBinding', metadata: { name: RIGHTS_BINDING.name } },
   roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: `${ACCOUNT}-objects` },
-  subjects: [{ kind: 'ServiceAccount', namespace: 'finalizer-bridge', name: ACCOUNT }],
+  subjects: [{ kind: 'ServiceAccount', namespace: NAMESPACE, name: ACCOUNT }],
 };
 
 /** What a bridge may do with a kind. */
@@ -187,7 +196,7 @@ function rightsOn({ group, resource }: { readonly group: string; readonly resour
   const name = `${ACCOUNT}-${resource}`;
   const verbs = ['get', 'list', 'watch', 'patch', 'create', 'update'];
   const rules = [{ apiGroups: [group], resources: [resource, `${resource}/status`], verbs }];
-  const subjects = [{ kind: 'ServiceAccount', namespace: 'finalizer-bridge', name: ACCOUNT }];
+  const subjects = [{ kind: 'ServiceAccount', namespace: NAMESPACE, name: ACCOUNT }];
   const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name };
   return [
     { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: { name }, rules },

@@ -2,14 +2,14 @@
  * Runs a script against an API server, step by step, and writes down what the bridge and others were answered. Called by the
  * tests of agreement, once with a driver over the model and once with one over a real server.
  */
-import { ApiError, type ObjectPath } from '../../../bridge/ports.ts';
+import { ApiError, type ObjectPath, type Watched } from '../../../bridge/ports.ts';
 import { bindingIn } from '../../../bridge/rights-binding.ts';
 import { VERBS } from '../../../bridge/rule-rights.ts';
 import type { ApiDriver, WriteAnswer } from './api-driver.ts';
 import type { ApiScript, ApiStep, ScriptKind } from './api-script.ts';
 import { Follower } from './follower.ts';
 import { FENCE, KnownObjects } from './known-objects.ts';
-import { inOrder, normalised, type Shown, type ShownFrame } from './transcript.ts';
+import { inOrder, normalised, refusalIn, type Shown, type ShownFrame } from './transcript.ts';
 
 /** Runs a script in a namespace of its own, which is also put before the names of what has none. */
 export async function runApiScript(driver: ApiDriver, script: ApiScript, unit: string): Promise<readonly Shown[]> {
@@ -84,9 +84,7 @@ class ApiRun {
       case 'rights':
         return await driver.rights(this.#unit, step.are === 'given');
       case 'review':
-        return await driver.answered(
-          driver.kinds.lacking({ ...driver.kindOf('machines'), namespace: this.#unit }, VERBS),
-        );
+        return await this.#told(() => driver.kinds.lacking(this.#here(), VERBS));
       case 'patchBinding':
         return await this.#patchAt(bindingIn(this.#unit), step.operations);
       case 'endKind':
@@ -96,6 +94,9 @@ class ApiRun {
       case 'guard':
       case 'unguard':
         return await driver.guard(step.do === 'guard');
+      case 'limit':
+      case 'unlimit':
+        return await driver.limit(step.do === 'limit');
       case 'settle':
         return await driver.settle();
       case 'endNamespace':
@@ -103,6 +104,10 @@ class ApiRun {
       default:
         return step satisfies never;
     }
+  }
+
+  #here(): Watched {
+    return { ...this.#driver.kindOf('machines'), namespace: this.#unit };
   }
 
   #path({ name, kind = 'machines' }: { readonly name: string; readonly kind?: ScriptKind }): ObjectPath {
@@ -229,7 +234,7 @@ class ApiRun {
     try {
       return await this.#driver.answered(call());
     } catch (error) {
-      if (error instanceof ApiError) return { refused: error.status };
+      if (error instanceof ApiError) return { refused: refusalIn(error) };
       throw error;
     }
   }

@@ -75,8 +75,10 @@ export type ApiStep =
   | { readonly do: 'endKind' | 'restoreKind'; readonly kind: ScriptKind }
   /** What was written about rules has come to the admission policy. */
   | { readonly do: 'settle' }
-  /** Somebody's validating policy (guard-policy.ts) is in force, or no more. */
+  /** Somebody's validating policies (guard-policy.ts) are in force, or no more. */
   | { readonly do: 'guard' | 'unguard' }
+  /** Every call of the bridge is one too many, or no more. */
+  | { readonly do: 'limit' | 'unlimit' }
   /** The script's namespace is deleted; once it is empty it may go. */
   | { readonly do: 'endNamespace' };
 

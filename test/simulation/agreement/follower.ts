@@ -4,6 +4,7 @@
  */
 import { ApiError, type WatchFrame } from '../../../bridge/ports.ts';
 import type { ScriptKind } from './api-script.ts';
+import { refusalIn } from './transcript.ts';
 
 /** What is watched, and the namespace in which something can be made that it shows. */
 export interface WatchPlace {
@@ -18,7 +19,7 @@ export class Follower {
   readonly #gone = new Set<string>();
   #frames: WatchFrame[] = [];
   #isOpen = false;
-  #end: 'ended' | number | undefined;
+  #end: string | number | undefined;
 
   constructor(place: WatchPlace, open: (signal: AbortSignal) => AsyncIterable<WatchFrame>) {
     this.place = place;
@@ -30,8 +31,8 @@ export class Follower {
     return this.#isOpen;
   }
 
-  /** How it ended: by itself, or with a status; undefined while it goes on. */
-  get ending(): 'ended' | number | undefined {
+  /** How it ended: by itself (`ended`), or refused; undefined while it goes on. */
+  get ending(): string | number | undefined {
     return this.#end;
   }
 
@@ -60,7 +61,7 @@ export class Follower {
       }
       this.#end = 'ended';
     } catch (error) {
-      this.#end = error instanceof ApiError ? error.status : 0;
+      this.#end = error instanceof ApiError ? refusalIn(error) : 0;
     }
   }
 }

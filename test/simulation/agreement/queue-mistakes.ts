@@ -59,6 +59,40 @@ class TakesAllAtOnce extends SimulatedQueue {
   }
 }
 
+class LeavesTheSender extends SimulatedQueue {
+  override redrive(): void {
+    super.redrive();
+  }
+}
+
+class LeavesACopy extends SimulatedQueue {
+  override redrive(by?: string): void {
+    const letters = [...this.deadLetters];
+    super.redrive(by);
+    this.deadLetters = letters;
+  }
+}
+
+class CountsOn extends SimulatedQueue {
+  readonly #counts = new Map<string, number>();
+
+  override receive(max: number): readonly ReceivedMessage[] {
+    return super.receive(max).map((message) => {
+      const receiveCount = (this.#counts.get(message.body) ?? 0) + 1;
+      this.#counts.set(message.body, receiveCount);
+      return { ...message, receiveCount };
+    });
+  }
+}
+
+class SendsTheSame extends SimulatedQueue {
+  override redrive(by?: string): void {
+    for (const letter of this.deadLetters.splice(0)) this.put({ ...letter, sender: by ?? letter.sender });
+  }
+}
+
+const AGAIN = 'a dead letter is the message that it was, and one that somebody sends again is a new one of theirs';
+
 /** All of them. */
 export const queueMistakes: readonly QueueMistake[] = [
   {
@@ -95,5 +129,25 @@ export const queueMistakes: readonly QueueMistake[] = [
     what: 'gives out more than was asked for',
     Queue: TakesAllAtOnce,
     noticedBy: 'a receive takes as many as it asks for, and leaves the rest',
+  },
+  {
+    what: 'leaves a message that somebody sends again the sender that it had',
+    Queue: LeavesTheSender,
+    noticedBy: AGAIN,
+  },
+  {
+    what: 'sends dead letters again and keeps them',
+    Queue: LeavesACopy,
+    noticedBy: AGAIN,
+  },
+  {
+    what: 'counts on when a message is sent again',
+    Queue: CountsOn,
+    noticedBy: AGAIN,
+  },
+  {
+    what: 'sends a dead letter again as the message that it was',
+    Queue: SendsTheSame,
+    noticedBy: AGAIN,
   },
 ];

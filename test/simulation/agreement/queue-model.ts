@@ -64,7 +64,9 @@ export function createQueueModel(
     hide: async (receipts, seconds) =>
       await ports.bridge.changeVisibility(receipts.map((receiptHandle) => ({ receiptHandle, seconds }))),
     purge: async () => queue.purge(() => true),
-    dead: async () => queue.deadLetters.map(({ body }) => body),
+    dead: async () => queue.deadLetters.map(({ messageId: id, body, sender }) => ({ id, body, sender })),
+    sendAgain: async (by) => queue.redrive(QUEUE_SENDERS[by]),
+    redrive: async () => queue.redrive(),
     answered: async (call) => {
       let isOver = false;
       const over = () => {

@@ -19,7 +19,13 @@ const step: fc.Arbitrary<QueueStep> = fc.oneof(
       .map(([of, which]): QueueStep => ({ do: 'hide', bodies: of, seconds: 0, ...which })),
   },
   { weight: 2, arbitrary: fc.tuple(bodies).map(([of]): QueueStep => ({ do: 'hide', bodies: of, seconds: 600 })) },
-  { weight: 1, arbitrary: fc.constantFrom<QueueStep>({ do: 'dead' }, { do: 'deleteUnknown' }, { do: 'hideUnknown' }) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom<QueueStep>(
+      ...[{ do: 'dead' } as const, { do: 'deleteUnknown' } as const, { do: 'hideUnknown' } as const],
+      ...[{ do: 'sendAgain', by: 'stranger' } as const, { do: 'sendAgain', by: 'bridge' } as const],
+    ),
+  },
 );
 
 /** A message is sent once, and deleted while it is in work: when it is visible again, emulator and SQS differ. */

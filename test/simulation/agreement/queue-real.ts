@@ -4,10 +4,12 @@
  */
 import {
   DeleteMessageBatchCommand,
+  DeleteMessageCommand,
   PurgeQueueCommand,
   ReceiveMessageCommand,
   SendMessageCommand,
   type SQSClient,
+  StartMessageMoveTaskCommand,
 } from '@aws-sdk/client-sqs';
 import { ServiceError } from '../../../functions/service-error.ts';
 import { sqsQueue } from '../../../functions/sqs.ts';
@@ -70,9 +72,26 @@ export async function createQueueReal(
     hide: async (receipts, seconds) =>
       await ports.bridge.changeVisibility(receipts.map((receiptHandle) => ({ receiptHandle, seconds }))),
     purge: async () => void (await clients.bridge.send(new PurgeQueueCommand({ QueueUrl: url }))),
-    dead: async () => (await queues.inspect(dead.url)).ready.map(({ body }) => body),
+    dead: async () =>
+      (await queues.inspect(dead.url)).ready.map(({ messageId, body, senderId = '' }) => {
+        return { id: messageId, body, sender: senderId };
+      }),
+    sendAgain: async (by) => await sendAgain(clients[by], { from: dead.url, to: url }),
+    redrive: async () => void (await clients.bridge.send(new StartMessageMoveTaskCommand({ SourceArn: dead.arn }))),
     answered: async (call) => await call,
   };
+}
+
+/** As an operator does, who sees to it that nothing is lost: one by one, deleted once it has been sent. */
+async function sendAgain(client: SQSClient, { from, to }: { readonly from: string; readonly to: string }) {
+  for (;;) {
+    const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl: from, MaxNumberOfMessages: 10 }));
+    if (Messages.length === 0) return;
+    for (const { Body: MessageBody, ReceiptHandle } of Messages) {
+      await client.send(new SendMessageCommand({ QueueUrl: to, MessageBody }));
+      await client.send(new DeleteMessageCommand({ QueueUrl: from, ReceiptHandle }));
+    }
+  }
 }
 
 /** A refusal in the name of its code, as the SDK has it and scripts expect it. */

@@ -34,7 +34,11 @@ export type QueueStep =
   | { readonly do: 'deleteUnknown' | 'hideUnknown' }
   | { readonly do: 'purge' }
   /** What has been received too often. */
-  | { readonly do: 'dead' };
+  | { readonly do: 'dead' }
+  /** Somebody sends all of that again: receives it, sends it and deletes it. */
+  | { readonly do: 'sendAgain'; readonly by: QueueSender }
+  /** The queue itself is told to. */
+  | { readonly do: 'redrive' };
 
 /** One behaviour. */
 export interface QueueScript {
@@ -53,6 +57,13 @@ export interface QueueMessage {
   readonly id: string;
 }
 
+/** What was received too often, as it lies where it then is. */
+export interface DeadLetter {
+  readonly id: string;
+  readonly body: string;
+  readonly sender: string;
+}
+
 /** A queue in the hands of a script. */
 export interface QueueDriver {
   /** The codes of the entries that were not taken. Rejects with the code as the error's name when the whole call is refused. */
@@ -63,7 +74,10 @@ export interface QueueDriver {
   /** Rejects when one of them is not in work. */
   hide(receipts: readonly string[], seconds: number): Promise<void>;
   purge(): Promise<void>;
-  dead(): Promise<readonly string[]>;
+  dead(): Promise<readonly DeadLetter[]>;
+  sendAgain(by: QueueSender): Promise<void>;
+  /** Rejects where it is no such queue. */
+  redrive(): Promise<void>;
   /** Lets time go on until a call has been answered. */
   answered<T>(call: Promise<T>): Promise<T>;
 }
@@ -121,7 +135,11 @@ class QueueRun {
       case 'purge':
         return await this.#told(queue.purge());
       case 'dead':
-        return (await queue.dead()).toSorted();
+        return inOrder((await queue.dead()).map(({ id, ...letter }) => ({ ...letter, uid: id })));
+      case 'sendAgain':
+        return await this.#told(queue.sendAgain(step.by));
+      case 'redrive':
+        return await this.#told(queue.redrive());
       default:
         return step satisfies never;
     }
@@ -131,7 +149,7 @@ class QueueRun {
   #received(messages: readonly QueueMessage[]): unknown {
     for (const { body, receipt } of messages) this.#receipts.set(body, [...(this.#receipts.get(body) ?? []), receipt]);
     const shown = messages.map(({ body, sender, receiveCount, id }) => ({ body, sender, receiveCount, uid: id }));
-    return shown.toSorted((left, right) => (left.body < right.body ? -1 : 1));
+    return inOrder(shown);
   }
 
   #receipt(body: string, which: 'first' | undefined): string {
@@ -145,4 +163,8 @@ class QueueRun {
       return { refused: error instanceof Error ? error.name : String(error) };
     }
   }
+}
+
+function inOrder<T extends { readonly body: string }>(messages: readonly T[]): readonly T[] {
+  return messages.toSorted((left, right) => (left.body < right.body ? -1 : 1));
 }

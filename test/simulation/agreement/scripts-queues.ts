@@ -2,9 +2,18 @@
  * Behaviours of queues as scripts. Run against the model and an emulator of SQS by test/e2e/agreement-queue.test.ts. Where the
  * emulator is known to be otherwise than SQS is documented, the model follows the documentation, and the script is in `differing`.
  */
-import type { QueueScript } from './queue-script.ts';
+import { QUEUE_SENDERS, type QueueScript, type QueueStep } from './queue-script.ts';
 
 const OVER_LIMIT = 'x'.repeat(1_048_577);
+
+/** Received as often as it may be, and once more. */
+const buried: readonly QueueStep[] = [
+  { do: 'receive', max: 10 },
+  { do: 'hide', bodies: ['a', 'b'], seconds: 0 },
+  { do: 'receive', max: 10 },
+  { do: 'hide', bodies: ['a', 'b'], seconds: 0 },
+  { do: 'receive', max: 10 },
+];
 
 /** What model and emulator agree on. */
 export const queueScripts: readonly QueueScript[] = [
@@ -106,6 +115,26 @@ export const queueScripts: readonly QueueScript[] = [
     ],
   },
   {
+    title: 'a dead letter is the message that it was, and one that somebody sends again is a new one of theirs',
+    options: { maxReceiveCount: 2 },
+    steps: [
+      { do: 'send', bodies: ['a'] },
+      { do: 'send', bodies: ['b'], by: 'stranger' },
+      ...buried,
+      { do: 'dead' },
+      { do: 'sendAgain', by: 'stranger' },
+      { do: 'dead' },
+      ...buried,
+      { do: 'dead' },
+      { do: 'sendAgain', by: 'bridge' },
+      { do: 'receive', max: 10 },
+      { do: 'delete', body: 'a' },
+      { do: 'hide', bodies: ['b'], seconds: 0 },
+      { do: 'receive', max: 10 },
+      { do: 'dead' },
+    ],
+  },
+  {
     title: 'a poll that waits is woken by what is sent',
     steps: [{ do: 'poll' }, { do: 'send', bodies: ['a'] }, { do: 'polled' }, { do: 'receive', max: 10 }],
   },
@@ -154,7 +183,10 @@ export interface Differing extends QueueScript {
   readonly documented: unknown;
 }
 
-/** The documentation is that of the SQS API: DeleteMessage, and the characters of SendMessage. */
+/**
+ * The documentation is that of SQS: DeleteMessage, the characters of SendMessage, and the redrive of dead letters, which makes new
+ * messages of them. Of their sender it says nothing: the model leaves them the one that they had, of whom more is believed.
+ */
 export const differing: readonly Differing[] = [
   {
     title: 'the newest receipt deletes a message that is visible again',
@@ -171,5 +203,19 @@ export const differing: readonly Differing[] = [
     title: 'characters beyond the first 65,536 are allowed',
     steps: [{ do: 'send', bodies: ['😀'] }],
     documented: [],
+  },
+  {
+    title: 'dead letters that are redriven are new messages, received for the first time',
+    options: { maxReceiveCount: 1 },
+    steps: [
+      { do: 'send', bodies: ['a'] },
+      { do: 'receive', max: 10 },
+      { do: 'hide', bodies: ['a'], seconds: 0 },
+      { do: 'receive', max: 10 },
+      { do: 'redrive' },
+      { do: 'dead' },
+      { do: 'receive', max: 10 },
+    ],
+    documented: [{ body: 'a', receiveCount: 1, sender: QUEUE_SENDERS.bridge, uid: 'uid 2' }],
   },
 ];

@@ -2,6 +2,15 @@
  * What a run of a script has shown, with all that may differ between two servers taken out: uids become the order in which they
  * were met, resourceVersions their rank among all that were read, times the word that they are one. Made by api-run.ts.
  */
+import type { ApiError } from '../../../bridge/ports.ts';
+
+const SECOND = 1_000;
+
+/** A refusal as it is shown: its status, and whether it says when to come back; how long that is depends on what the server sees. */
+export function refusalIn({ status, retryAfter }: ApiError): string | number {
+  if (retryAfter === undefined) return status;
+  return `${status}, to come back ${retryAfter >= SECOND && retryAfter % SECOND === 0 ? 'in whole seconds' : `in ${retryAfter} ms`}`;
+}
 
 /** What one step showed. */
 export interface Shown {

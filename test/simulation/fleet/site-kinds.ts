@@ -15,7 +15,10 @@ const POLICY_KIND = 'mutatingadmissionpolicies';
 /** Makes the port. */
 export function createSiteKinds(site: Site, process: SimulatedProcess, hasPolicies: boolean): Kinds {
   const call = <T>(point: string, effect: () => T) =>
-    process.call({ point, effect, lost: ({ status } = { status: 0 }) => new ApiError(point, status) });
+    process.call({
+      ...{ point, effect },
+      lost: ({ status, retryAfter } = { status: 0 }) => new ApiError(point, status, { retryAfter }),
+    });
   const factsOf = (kind: KindRef) => {
     if (kind.resource === POLICY_KIND) return hasPolicies ? { kind: POLICY_KIND, namespaced: false } : undefined;
     if (!site.isServed(kind)) return undefined;
