@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { type Call, decoded, type Http, refusal } from '../cluster-http.ts';
-import type { KindRef } from '../ports.ts';
+import { ApiError, type KindRef } from '../ports.ts';
 
 /** A kind as it is served, in its preferred version. */
 export interface ServedKind extends KindRef {
@@ -131,7 +131,10 @@ function firstOfEach(kinds: readonly ServedKind[]): readonly ServedKind[] {
 }
 
 async function legacyGroups(http: Http, body: unknown): Promise<Discovery> {
-  const { groups } = groupList.parse(body);
+  const parsed = groupList.safeParse(body);
+  if (!parsed.success)
+    throw new ApiError('discovering /apis', 200, { cause: parsed.error, body: JSON.stringify(body) });
+  const { groups } = parsed.data;
   const asked = groups.map(({ name, versions, preferredVersion }) => {
     const all = versions.map(({ version }) => version);
     return legacyGroup(http, name, [...new Set([preferredVersion?.version ?? all[0] ?? '', ...all])]);

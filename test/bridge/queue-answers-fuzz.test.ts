@@ -16,6 +16,7 @@ import { Acknowledger } from '../../bridge/sqs-acknowledging.ts';
 import type { SqsCall } from '../../bridge/sqs-client.ts';
 import { Polling } from '../../bridge/sqs-polling.ts';
 import { jsonOf, refusalOf } from '../../bridge/sqs-refusal.ts';
+import { skewBy } from '../../bridge/sqs-signature.ts';
 import { keptLog } from '../support/bridge-builders.ts';
 import { ManualClock, settled } from '../support/manual-clock.ts';
 import { holds } from '../support/property.ts';
@@ -123,4 +124,19 @@ describe('a refusal', () => {
   it('is read from any text, and what is no JSON is none', () => {
     holds(fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json()), (text) => void refusalOf(500, jsonOf(text))));
   });
+});
+
+it('the date of an answer sets a clock right or says nothing, whatever it is', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.date({ noInvalidDate: true }).map(String),
+    fc.constantFrom('', '0', '-1'),
+  );
+  const header = fc.option(fc.oneof(text, fc.array(text)), { nil: undefined });
+  holds(
+    fc.property(header, header, fc.integer(), (date, age, skew) => {
+      expect(Number.isFinite(skewBy({ date, age }, { now: 1_772_352_000_000, skew }))).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
 });

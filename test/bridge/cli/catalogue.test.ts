@@ -2,10 +2,13 @@
  * Kinds by the words that people use for them, and how they are learnt from an API server: in one call where it has its
  * discovery aggregated, group by group where it has not. Answers by hand, in the shapes that API servers give.
  */
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCatalogue, discover, kindNamed, type ServedKind } from '../../../bridge/cli/catalogue.ts';
 import type { Call, Http } from '../../../bridge/cluster-http.ts';
+import { ApiError } from '../../../bridge/ports.ts';
 import { SERVED } from '../../support/command-line.ts';
+import { spoilt } from '../../support/spoilt.ts';
 
 function httpOver(answers: Readonly<Record<string, unknown>>) {
   const calls: Call[] = [];
@@ -138,5 +141,33 @@ describe('discovery', () => {
     await expect(httpOver({ '/api': 403, '/apis': 403 }).catalogue.kinds()).rejects.toThrow(
       'discovering /api: HTTP 403',
     );
+  });
+  it('of whatever is answered gives kinds that are whole, or says that it is no answer', async () => {
+    const one = (name: string) => ({
+      metadata: { name },
+      versions: [{ version: 'v1', resources: [entry('pods', 'Pod')] }],
+    });
+    const legacy = { groups: [{ name: 'apps', versions: [{ version: 'v1' }], preferredVersion: { version: 'v1' } }] };
+    const resources = { resources: [{ name: 'things', kind: 'Thing', namespaced: true, verbs: ['list', 'patch'] }] };
+    const groups = fc.constantFrom<unknown>(aggregated([one('apps'), one('batch')]), legacy).chain(spoilt);
+    const property = fc.asyncProperty(
+      groups,
+      spoilt(aggregated([one('')])),
+      spoilt(resources),
+      async (all, core, listed) => {
+        const { http } = httpOver({ '/api': core, '/apis': all, '/api/v1': listed, '/apis/apps/v1': listed });
+        const found = await discover(http).catch((error: unknown) => {
+          expect(error).toBeInstanceOf(ApiError);
+          return { kinds: [], unreachable: [] };
+        });
+        for (const { group, version, resource, kind, singular, shortNames, namespaced, holdable } of found.kinds) {
+          const texts = [group, version, resource, kind, singular, ...shortNames];
+          expect([...texts.map((text) => typeof text), typeof namespaced, typeof holdable]).toEqual([
+            ...[...texts.map(() => 'string'), 'boolean', 'boolean'],
+          ]);
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: 300 });
   });
 });
