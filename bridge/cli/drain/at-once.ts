@@ -1,6 +1,6 @@
 /*
  * Does something to each of many things, a few at once.
- * Used where a drain goes over kinds (sweep.ts) and over objects (rule-drain.ts, holding.ts).
+ * Used where a drain goes over rules (run.ts), over kinds (sweep.ts) and over objects (rule-drain.ts, holding.ts).
  */
 
 /** Resolves when all are done; a throw ends the one that threw it and is thrown in the end. */

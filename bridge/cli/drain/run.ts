@@ -8,6 +8,7 @@ import type { Rule } from '../../rule.ts';
 import type { Release } from '../../words.ts';
 import { fewOf } from '../few.ts';
 import type { DrainWorld } from './api.ts';
+import { atOnce } from './at-once.ts';
 import type { BridgeSight, BridgeState } from './bridge-sight.ts';
 import { withTargets } from './holding.ts';
 import { bridgeWords } from './report.ts';
@@ -17,6 +18,7 @@ import type { DrainEnd, Left, Step } from './step.ts';
 import { type Carrier, type Swept, sweep } from './sweep.ts';
 
 const AGAIN_MS = 5_000;
+const RULES_AT_ONCE = 4;
 /** For each name kinds are listed, and anybody who may write an object can give it any number of entries without a rule. */
 export const WITHOUT_RULE_MAX = 100;
 
@@ -133,8 +135,9 @@ class Drain {
       if (this.#isWanted(name) && !this.#left.has(name)) this.#begin(name);
     }
     const { clock } = this.#world;
-    for (const name of [...this.#left.keys()]) {
-      if ((this.#dueAt.get(name) ?? 0) > clock.monotonic()) continue;
+    const due = [...this.#left.keys()].filter((name) => (this.#dueAt.get(name) ?? 0) <= clock.monotonic());
+    // Side by side: what hangs for one rule holds up none but a few.
+    await atOnce(RULES_AT_ONCE, due, async (name) => {
       const step = await this.#step(name, { rule: rules.get(name), bridge, discovery });
       this.#say(name, step.state === 'done' ? 'done' : step.why);
       if (step.state === 'done') this.#left.delete(name);
@@ -142,7 +145,7 @@ class Drain {
         this.#left.set(name, step);
         this.#dueAt.set(name, clock.monotonic() + step.nextIn);
       }
-    }
+    });
     let next = Number.POSITIVE_INFINITY;
     for (const name of this.#left.keys()) next = Math.min(next, this.#dueAt.get(name) ?? 0);
     return next - clock.monotonic();
