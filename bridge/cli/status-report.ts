@@ -4,6 +4,7 @@
  */
 
 import { kindName } from '../kind-key.ts';
+import { stateOfNamespace } from '../namespace-existence.ts';
 import type { KindRef } from '../ports.ts';
 import { isRefusedKind } from '../rule-facts.ts';
 import { TEARDOWN_RULES } from '../teardown-rules.ts';
@@ -59,13 +60,14 @@ export interface Asked {
   readonly allKinds: boolean;
 }
 
-/** Makes the report. Throws a Failure for a rule that is not there. */
+/** Makes the report. Throws a Failure for a rule, or a namespace, that is not there. */
 export async function reportOn(context: Context, { names, allKinds }: Asked): Promise<StatusReport> {
   const all = await readRules(context);
   const known = new Map(all.map((rule) => [rule.object.metadata.name, matchSeen(rule)]));
   for (const name of names) if (!known.has(name)) throw new Failure(`there is no TeardownRule ${name}`);
   const chosen = names.length === 0 ? all : all.filter(({ object }) => names.includes(object.metadata.name));
   const carriers = await carriersOf(context, kindsOf(chosen));
+  await checkNamespace(context, carriers);
   const others = allKinds ? await carriersOf(context, await otherKinds(context, carriers)) : [];
   const now = context.clock.now();
   const rules = chosen.map((rule) => reportOf(rule, carriers, now));
@@ -80,6 +82,17 @@ export async function reportOn(context: Context, { names, allKinds }: Asked): Pr
       ...others.flatMap(({ scope, kind }) => (scope.kind === 'unseen' ? [`${kindName(kind)}: ${scope.why}`] : [])),
     ],
   };
+}
+
+/** A name that was misspelt has nothing pending either. */
+async function checkNamespace(
+  { cluster, namespace, isNamespaceGiven }: Context,
+  found: readonly Carriers[],
+): Promise<void> {
+  if (!isNamespaceGiven || found.some(({ carried }) => carried.some(({ meta }) => meta.namespace === namespace)))
+    return;
+  if ((await stateOfNamespace(cluster, namespace)) === 'missing')
+    throw new Failure(`there is no namespace ${namespace}`);
 }
 
 /** Whether there is nothing that a person has to see to. */

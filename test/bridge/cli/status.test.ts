@@ -5,6 +5,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { entryOf } from '../../../bridge/finalizer.ts';
+import { NAMESPACES } from '../../../bridge/namespaces.ts';
 import { ApiError } from '../../../bridge/ports.ts';
 import { TEARDOWN_RULES } from '../../../bridge/teardown-rules.ts';
 import { BUCKETS, ENTRY, RULE } from '../../support/bridge-builders.ts';
@@ -199,6 +200,7 @@ describe('with few rights', () => {
 
   it('looks at objects without a namespace whichever namespace is asked for', async () => {
     const line = new CommandLine();
+    line.cluster.create({ name: 'team-b', kind: NAMESPACES, namespace: undefined });
     line.cluster.create({ name: RULE, kind: TEARDOWN_RULES, spec: ruleSpec({ match: { ...VOLUMES } }) });
     line.cluster.create({ name: 'disk', kind: VOLUMES, namespace: undefined, finalizers: [ENTRY] });
     const [rule] = (await reportOf(line, '-n team-b')).rules;
