@@ -39,6 +39,8 @@ export interface StatusOptions {
   /** Per rule what this process wrote last. */
   readonly written: Map<string, Written>;
   readonly served: Served;
+  /** Whether a rule's kind is being watched and was listed. */
+  isWatching(rule: string): boolean;
   pendings(): readonly Pending[];
   /** Conditions beside those of the judgement. */
   readonly alsoSaid?: readonly Condition[];
@@ -121,7 +123,7 @@ const UNTOUCHED = { reservations: [] };
 const NO_NEWS: News = { kind: 'later', dueAt: undefined };
 
 function newsFor(
-  { clock, pendings, written, judgement, served }: Updating,
+  { clock, pendings, written, judgement, served, isWatching }: Updating,
   object: KubeObject,
   conditions: readonly Condition[],
 ): News {
@@ -129,6 +131,10 @@ function newsFor(
   // Edited since it was judged: the edit brings another look.
   if (judgement !== undefined && judgement.version !== versionOf(object)) return NO_NEWS;
   const before = statusOf(object);
+  const counts = countsOf(pendings(), name, matchOf(object));
+  // Where nobody looks nothing is seen: what was counted last stays, unless there can be none.
+  const isServed = judgement?.fault?.reason !== 'UnknownResource';
+  const isBlind = counts.pending === 0 && Number(before.pending ?? 0) > 0 && isServed && !isWatching(name);
   const after = {
     ...before,
     observedGeneration: generationOf(object),
@@ -137,7 +143,7 @@ function newsFor(
     // Before the first deletion, so that it is known by then whether the budget can be counted at all.
     ...(judgement?.rule?.budget === undefined ? {} : { budget: before.budget ?? UNTOUCHED }),
     conditions: merged(before.conditions ?? [], conditions, { object, now: clock.now() }),
-    ...countsOf(pendings(), name, matchOf(object)),
+    ...(isBlind ? {} : counts),
   };
   const last = written.get(name);
   // What was not stored is written again until it is.

@@ -110,7 +110,8 @@ it('counts more deletions of a rule than a call takes arguments (P10)', async ()
   const newest = pendingOf();
   const oldest = pendingOf({ meta: deletingMeta({ deletionTimestamp: stamp(START - 60_000) }) });
   const pendings = [oldest, ...Array.from({ length: 200_000 }, () => newest)];
-  await updateStatus({ cluster, clock, written: new Map(), served: EVERYWHERE, pendings: () => pendings }, RULE, []);
+  const seen = { served: EVERYWHERE, isWatching: () => true, pendings: () => pendings };
+  await updateStatus({ cluster, clock, written: new Map(), ...seen }, RULE, []);
   const rule = cluster.peek(RULE, TEARDOWN_RULES);
   expect(rule === undefined ? undefined : statusOf(rule)).toMatchObject({
     pending: 200_001,
