@@ -62,9 +62,14 @@ export function mayOn(rules: string, verb: string): string {
   ].join('\n');
 }
 
+/** Most characters of the names of rules that are told: of a message with more than 5 KiB the API server says nothing but the CEL. */
+const NAMES_MAX = 1000;
+
 /** What is missing, for a person. */
 export function lacking(rules: string, verb: string, act: string): string {
-  const of = `'${act} takes the verb ${verb} on ${RULE_RESOURCE}.${RULE_GROUP} ' + ${rules}.join(', ')`;
+  const names = `${rules}.join(', ')`;
+  const told = `(size(${names}) > ${NAMES_MAX} ? ${names}.substring(0, ${NAMES_MAX}) + '…' : ${names})`;
+  const of = `'${act} takes the verb ${verb} on ${RULE_RESOURCE}.${RULE_GROUP} ' + ${told}`;
   return `${of} + (size(${rules}) > ${CHECKS_MAX} ? ', or of ${CHECKS_MAX} rules at a time' : '')`;
 }
 

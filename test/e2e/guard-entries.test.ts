@@ -161,4 +161,17 @@ describe.each(['Deleting', 'Always'] as const)('where entries are guarded: %s', 
     expect(await author.merge(held, { finalizers: ours.slice(1) })).toEqual(TAKEN);
     expect(await author.merge(held, { finalizers: ours.slice(2) })).toEqual(REFUSED);
   });
+
+  it.each([30, 499, 500])('who takes %d of long names off is told so in words, and not in CEL', async (count) => {
+    const ours = Array.from({ length: count }, (_, index) => entry(`rule-${index}-${'x'.repeat(50)}`));
+    const held = await scene.made(scene.widgets, { name: `long-${count}`, finalizers: [...others, ...ours] });
+    await scene.admin.send('DELETE', held.path);
+    const words =
+      /an entry off by hand takes the verb release on teardownrules\.finalizer-bridge\.dev rule-0-.*…, or of 2/;
+    expect(await author.merge(held, { finalizers: others })).toEqual({
+      status: 403,
+      said: expect.stringMatching(words),
+    });
+    expect(await scene.admin.merge(held, { finalizers: others })).toEqual(TAKEN);
+  });
 });
