@@ -32,6 +32,8 @@ export function sections(title: string): readonly Section[] {
 const full = {
   apiVersion: 'storage.example.com/v1',
   kind: 'Bucket',
+  // Reserved words may be names of fields.
+  package: { import: 'core' },
   metadata: {
     name: 'logs',
     namespace: 'team-a',
