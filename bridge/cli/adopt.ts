@@ -19,6 +19,8 @@ export interface Adoption {
   readonly target?: unknown;
   readonly tags?: Tags | undefined;
   readonly account?: string | undefined;
+  /** Prints what of its tags is there with another value; nothing if none is. */
+  readonly look?: string | undefined;
   readonly command?: string | undefined;
   /** Why there is no command. */
   readonly why?: string | undefined;
@@ -35,9 +37,11 @@ export const adopt = defineCommand({
   name: 'adopt',
   summary: 'Prints commands that give an existing outside resource its proof of ownership',
   usage: (command) =>
-    takesSubject(command).option('--rule <name>', 'only this rule; else all that hold the object, or that select it'),
-  options: z.object({ rule: z.optional(z.string()) }),
-  async run(context, args, { rule: wanted }) {
+    takesSubject(command)
+      .option('--rule <name>', 'only this rule; else all that hold the object, or that select it')
+      .option('--anew', 'tag also what carries the proof of something else, as after a restore'),
+  options: z.object({ rule: z.optional(z.string()), anew: z._default(z.boolean(), false) }),
+  async run(context, args, { rule: wanted, anew }) {
     const subject = await findSubject(context, args);
     const adoptions: Adoption[] = [];
     for (const rule of await rulesFor(context, subject, wanted)) {
@@ -45,7 +49,7 @@ export const adopt = defineCommand({
     }
     const { name, path, object } = subject;
     const data = { object: name, namespace: path.namespace, uid: object.metadata.uid, rules: adoptions };
-    print(context, { data, lines: adoptions.flatMap((adoption) => linesOf(subject, adoption)) });
+    print(context, { data, lines: adoptions.flatMap((adoption) => linesOf(subject, adoption, anew)) });
     const failed = adoptions.filter(({ command, needless }) => command === undefined && !needless);
     for (const { note } of adoptions) if (note !== undefined) context.err(`note: ${note}`);
     for (const { rule, why = '' } of failed) context.err(`no command for rule ${rule}: ${why}`);
@@ -90,7 +94,7 @@ function adoptionOf(rule: Rule, { object, note }: Versioned): Adoption {
     : { kind: 'none', why: 'target or tags have characters that do not show as what they are' };
   return tagging.kind === 'none'
     ? { ...withTarget, tags, why: tagging.why }
-    : { ...withTarget, tags, account: tagging.account, command: tagging.command };
+    : { ...withTarget, tags, account: tagging.account, look: tagging.look, command: tagging.command };
 }
 
 function tagsOf({ ownership }: Extract<Evaluation['ownership'], { kind: 'found' }>): Tags | undefined {
@@ -98,8 +102,8 @@ function tagsOf({ ownership }: Extract<Evaluation['ownership'], { kind: 'found' 
 }
 
 /** A piece of a script: what is said is a comment, and nothing is done with the credentials of another account. */
-function linesOf({ name, path }: Subject, adoption: Adoption): readonly string[] {
-  const { rule, handler, target, tags = {}, account, command, needless, note } = adoption;
+function linesOf({ name, path }: Subject, adoption: Adoption, anew: boolean): readonly string[] {
+  const { rule, handler, target, tags = {}, needless, note } = adoption;
   const place = path.namespace === undefined ? '' : ` in namespace ${path.namespace}`;
   return [
     `# ${name}${place}, rule ${rule}, handler ${handler}`,
@@ -107,15 +111,24 @@ function linesOf({ name, path }: Subject, adoption: Adoption): readonly string[]
     ...(target === undefined ? [] : [`# target: ${JSON.stringify(target)}`]),
     ...(needless ? ['# The rule needs no proof of ownership: there is nothing to tag.'] : []),
     ...Object.entries(tags).map(([key, value]) => `# tag: ${JSON.stringify(key)} = ${JSON.stringify(value)}`),
-    ...(command === undefined || account === undefined ? [] : guarded(account, command)),
+    ...guarded(adoption, anew),
   ];
 }
 
-function guarded(account: string, command: string): readonly string[] {
+/** Nothing is tagged that carries the proof of something else, unless that is asked for. */
+function guarded({ account, look, command }: Adoption, anew: boolean): readonly string[] {
+  if (account === undefined || look === undefined || command === undefined) return [];
+  const unread = [`elif ! others="$(${look})"; then echo 'not tagged: its tags could not be read' >&2`];
+  const another = [
+    'elif [ -n "$others" ]; then',
+    '  printf \'not tagged: it carries the proof of something else, which only adopt --anew replaces: %s\\n\' "$others" >&2',
+  ];
   return [
     '# With these tags the resource is deleted when the object is. Look whether it is the right one, then run:',
-    `if [ "$(aws sts get-caller-identity --query Account --output text)" = ${account} ]; then`,
-    `  ${command}`,
-    `else echo 'not tagged: these credentials are not of account ${account}' >&2; fi`,
+    `if [ "$(aws sts get-caller-identity --query Account --output text)" != ${account} ]; then`,
+    `  echo 'not tagged: these credentials are not of account ${account}' >&2`,
+    ...(anew ? [] : [...unread, ...another]),
+    `else ${command}`,
+    'fi',
   ];
 }

@@ -3,7 +3,7 @@
  * than a word, run by a real shell with an `aws` that only notes its words. Nothing is ever run by adopt itself.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -20,13 +20,26 @@ const folder = mkdtempSync(join(tmpdir(), 'adopt-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 writeFileSync(
   join(folder, 'aws'),
-  `#!/bin/sh\nif [ "$1" = sts ]; then echo "\${ACCOUNT}"; else for word; do printf '%s\\n' "$word"; done; fi\n`,
+  `#!/bin/sh
+case "$1 $2" in
+sts*) echo "\${ACCOUNT}" ;;
+*get-resources | *describe-tags) for word; do printf '%s\\n' "$word"; done >"\${LOOKED}"; printf '%s' "\${CARRIES}"; exit "\${STATUS}" ;;
+*) for word; do printf '%s\\n' "$word"; done ;;
+esac
+`,
 );
 chmodSync(join(folder, 'aws'), 0o755);
 
-/** Runs a script with that `aws`, as a person of an account; the words of the call. */
-function run(script: string, account = ACCOUNT): readonly string[] {
-  const env = { PATH: `${folder}:/usr/bin:/bin`, ACCOUNT: account };
+/** Runs a script with that `aws`, as a person of an account, where the resource has such tags; the words of the call that tags. */
+function run(script: string, account = ACCOUNT, { carries = '', status = 0 } = {}): readonly string[] {
+  const path = `${folder}:/usr/bin:/bin`;
+  const env = {
+    PATH: path,
+    ACCOUNT: account,
+    CARRIES: carries,
+    STATUS: String(status),
+    LOOKED: join(folder, 'looked'),
+  };
   return execFileSync('/bin/sh', ['-c', script], { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
     .split('\n')
     .slice(0, -1);
@@ -56,6 +69,30 @@ describe('adopt', () => {
       '--resource-arn-list=arn:aws:s3:::team-a-logs',
       '--tags={"finalizer-bridge.dev/owner-uid":"uid-logs"}',
     ]);
+  });
+
+  it('tags nothing that carries the proof of something else, or of which that cannot be told, unless it is asked to', async () => {
+    rule();
+    bucket('logs', 'team-a-logs');
+    const { out } = await line.run('adopt bucket/logs');
+    expect(run(out, ACCOUNT, { carries: 'finalizer-bridge.dev/owner-uid\tuid-other' })).toEqual([]);
+    expect(run(out, ACCOUNT, { status: 254 })).toEqual([]);
+    const anew = (await line.run('adopt bucket/logs --anew')).out;
+    expect(run(anew, ACCOUNT, { carries: 'finalizer-bridge.dev/owner-uid\tuid-other' })).toContain('tag-resources');
+    expect(run(anew, '999999999999')).toEqual([]);
+  });
+
+  it.each([
+    ['s3-bucket', 'bucket', 'team-a-logs', '--resource-arn-list=arn:aws-cn:s3:::team-a-logs'],
+    ['ec2-instance', 'instanceId', 'i-0123456789abcdef0', '--filters=Name=resource-id,Values=i-0123456789abcdef0'],
+    ['ebs-volume', 'volumeId', 'vol-0123456789abcdef0', '--filters=Name=resource-id,Values=vol-0123456789abcdef0'],
+  ])('looks first at what %s takes down', async (handler, key, id, which) => {
+    rule({ handler, target: { [key]: 'object.spec.bucket', region: "'cn-north-1'", account: `'${ACCOUNT}'` } });
+    bucket('vm', id);
+    run((await line.run('adopt bucket/vm')).out);
+    const looked = readFileSync(join(folder, 'looked'), 'utf8');
+    for (const word of ['--region=cn-north-1', which, '--output=text']) expect(looked.split('\n')).toContain(word);
+    expect(looked).toContain('Tags[] | [?(Key==`"finalizer-bridge.dev/owner-uid"` && Value!=`"uid-vm"`)].[Key,Value]');
   });
 
   it('does nothing with the credentials of another account', async () => {
@@ -186,6 +223,7 @@ describe('adopt', () => {
           ...{ rule: RULE, handler: 's3-bucket', needless: false, account: ACCOUNT },
           target: { bucket: 'team-a-logs', region: 'eu-central-1', account: ACCOUNT },
           tags: { 'finalizer-bridge.dev/owner-uid': 'uid-logs' },
+          look: expect.stringMatching(/^aws resourcegroupstaggingapi get-resources /),
           command: expect.stringMatching(/^aws resourcegroupstaggingapi tag-resources /),
         },
       ],
