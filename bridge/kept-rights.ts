@@ -174,7 +174,8 @@ export class KeptRights {
 
   async #giveUp(namespace: string): Promise<void> {
     const { meta } = await this.#sights.read(namespace);
-    if (meta === undefined) return;
+    // A rule may have come meanwhile that needs it, and one that was deleted goes for good.
+    if (meta === undefined || this.#isNamed(namespace)) return;
     if ((await this.#sights.patch(namespace, removeEntry(meta, RIGHTS_FINALIZER))) === 'conflict') {
       throw new Error(`giving up the rights in namespace ${namespace}: they have changed`);
     }

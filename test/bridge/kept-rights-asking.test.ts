@@ -21,6 +21,7 @@ function scene(hangs: (namespace: string) => boolean) {
   const hanging = new Map<string, () => void>();
   const calls: string[] = [];
   const kept = new Set<string>();
+  const givingUp: { under?: Promise<void> } = {};
   let most = 0;
   const binding = (namespace: string): KubeObject => ({
     ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding' },
@@ -47,6 +48,7 @@ function scene(hangs: (namespace: string) => boolean) {
     },
     async patch({ namespace = '' }, operations) {
       const isAdded = operations.some(({ op }) => op === 'add');
+      if (!isAdded) await givingUp.under;
       calls.push(`${isAdded ? 'keep' : 'give up'} ${namespace}`);
       if (isAdded) kept.add(namespace);
       else kept.delete(namespace);
@@ -57,7 +59,7 @@ function scene(hangs: (namespace: string) => boolean) {
   const lease = { holds: () => true };
   const rights = new KeptRights({ cluster, clock: new ManualClock(), lease, served, log, isComplete: () => true });
   begun.push(rights);
-  return { rights, calls, hanging, most: () => most };
+  return { rights, calls, hanging, givingUp, most: () => most };
 }
 
 const patchesIn = (calls: readonly string[]) => calls.filter((call) => call.startsWith('keep'));
@@ -112,10 +114,24 @@ it('what one rule gives up another that needs it has again, whoever was first', 
 });
 
 it('what is just being given up for one rule is kept for the next that needs it, also where it was seen kept', async () => {
+  const { rights, calls, givingUp } = scene(() => false);
+  await rights.keep('one', ['team-1']);
+  expect(calls).toEqual(['get team-1', 'keep team-1']);
+  const gate = Promise.withResolvers<void>();
+  givingUp.under = gate.promise;
+  const leaving = rights.leave('one', ['team-1']);
+  await eventually('it is about to be given up', () => calls.length === 3);
+  await new Promise(setImmediate);
+  const keeping = rights.keep('two', ['team-1']);
+  gate.resolve();
+  await Promise.all([leaving, keeping]);
+  expect(calls.slice(2)).toEqual(['get team-1', 'give up team-1', 'get team-1', 'keep team-1']);
+});
+
+it('and is not given up at all where that rule comes before the write: a binding that was deleted would go for good', async () => {
   let isSlow = false;
   const { rights, calls, hanging } = scene(() => isSlow);
   await rights.keep('one', ['team-1']);
-  expect(calls).toEqual(['get team-1', 'keep team-1']);
   isSlow = true;
   const leaving = rights.leave('one', ['team-1']);
   await eventually('it is looked at', () => hanging.size === 1);
@@ -123,5 +139,5 @@ it('what is just being given up for one rule is kept for the next that needs it,
   isSlow = false;
   hanging.get('team-1')?.();
   await Promise.all([leaving, keeping]);
-  expect(calls.slice(2)).toEqual(['get team-1', 'give up team-1', 'get team-1', 'keep team-1']);
+  expect(calls.slice(2)).toEqual(['get team-1']);
 });
