@@ -13,7 +13,10 @@ import { longestFirst } from './test/support/longest-first.ts';
 const endToEnd = (names: readonly string[]) => names.map((name) => `test/e2e/${name}.test.ts`);
 
 /** End-to-end tests that mostly wait: for leases, for the half minute before a label, for terms, for a rule to be withdrawn. */
-const WAITING = endToEnd(['admission-condition', 'kept-status', 'leader', 'rules-withdrawal', 'strays', 'terms']);
+const WAITING = endToEnd([
+  ...['admission-condition', 'bridge-waiting', 'kept-status', 'leader', 'rules-kinds', 'rules-waiting'],
+  ...['rules-withdrawal', 'strays', 'terms'],
+]);
 
 /** End-to-end tests on API servers of their own, the longest first: most of them wait for all rules to be taken away. */
 const LEAVING = endToEnd([
@@ -103,7 +106,15 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { test: { ...onServers, name: 'teardown', include: TEARDOWN, exclude: LEAVING, sequence: { groupOrder: 4 } } },
+      {
+        test: {
+          ...onServers,
+          name: 'teardown',
+          include: TEARDOWN,
+          exclude: [...WAITING, ...LEAVING],
+          sequence: { groupOrder: 4 },
+        },
+      },
       { test: { ...onServers, name: 'waiting', include: WAITING, sequence: { groupOrder: 2 } } },
       {
         test: {
