@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { drawPlan } from './fleet/draw.ts';
 import { runFleet } from './fleet/fleet.ts';
-import type { Act, Doing, ObjectPlan, Weather } from './fleet/plan.ts';
+import { type Act, type Doing, LATER_FORMS, type LaterForm, type ObjectPlan, type Weather } from './fleet/plan.ts';
 
 const SECOND = 1000;
 const CALM_AT = 30 * 60 * SECOND;
@@ -14,12 +14,17 @@ const DELETED_AT = 600 * SECOND;
 /** Machines under one rule, one deleted after the other, in fine weather but for what is told. */
 async function runMachines(
   objects: readonly Partial<ObjectPlan>[],
-  { weather, acts = [] }: { readonly weather: Partial<Weather>; readonly acts?: readonly Act[] },
+  {
+    weather,
+    acts = [],
+    ...later
+  }: { readonly weather: Partial<Weather>; readonly acts?: readonly Act[]; readonly later?: LaterForm },
 ) {
   const { served: _, ...drawn } = drawPlan(2, 1);
   const spec = { term: '30m', whenAbsent: 'Release', deadline: '24h' };
   return await runFleet({
     ...drawn,
+    ...later,
     ...{
       acts,
       weather: { ...drawn.weather, isFair: false, calmAt: CALM_AT, leaders: 'one', admission: true, ...weather },
@@ -67,5 +72,22 @@ describe('P1 V10 a target that was asked for, whose request is lost and whose se
     expect(broken).toEqual([]);
     expect(faults).not.toHaveProperty('P1 beyond sight');
     expect(faults['queue lost']).toBeGreaterThan(0);
+  });
+});
+
+describe('P1 a target that was asked for by a bridge of a later version, and refused', () => {
+  const others = {
+    things: [{ rule: 'machines', tags: 'stranger', isThere: true, isNamed: true, deletionMs: 0 }],
+  } as const;
+  const move = { at: DELETED_AT + 60 * SECOND, doing: 'move', rule: 'machines' } as const;
+  const rollback = { at: DELETED_AT + 120 * SECOND, happening: 'changeVersion', forMs: 0, chance: 0 } as const;
+
+  it.each(LATER_FORMS)('is not forgotten after a rollback, whatever the record says beside it: %s', async (later) => {
+    const weather = { faultShare: 0, faults: [], restartMs: 5 * SECOND } as const;
+    const { broken, deletions } = await runMachines([{ ...others, doings: [move] }], {
+      ...{ weather, acts: [rollback], later },
+    });
+    expect(broken).toEqual([]);
+    expect(deletions).toBe(1);
   });
 });

@@ -140,4 +140,12 @@ export const fleetMutations: readonly FleetMutation[] = [
     seed: 59,
     caughtBy: 'P2',
   },
+  {
+    what: 'takes a namespace that is being deleted for one that stays',
+    file: 'bridge/rule-rights.ts',
+    from: "const [absent, ending] = [going('missing'), going('ending')];",
+    to: "const [absent, ending] = [going('missing'), []];",
+    seed: 85,
+    caughtBy: 'P7',
+  },
 ];

@@ -15,7 +15,7 @@ import { CLUSTER_UID, FUNCTION_ROLE, RESULTS_URL } from '../function-host.ts';
 import type { SimulatedProcess } from '../process.ts';
 import { createBridgeQueue } from '../queue-port.ts';
 import type { BridgesOptions, Incarnation } from './fleet-bridges.ts';
-import { writingAsLater } from './later-version.ts';
+import { asLater } from './later-version.ts';
 import { createSiteKinds } from './site-kinds.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -30,7 +30,7 @@ export function lead(options: BridgesOptions, incarnation: Incarnation): void {
   const lease = { holds: () => incarnation.lease.holds() };
   const { later } = incarnation;
   const own = clusterOf(options, process);
-  const cluster = writingAsLeader(later === undefined ? own : writingAsLater(own, later), lease);
+  const cluster = writingAsLeader(later === undefined ? own : asLater(own, later), lease);
   const book = new RuleBook();
   let keeper: RuleKeeper | undefined;
   const common = { clock, random, cluster, lease, metrics, served, log: silent };
