@@ -95,8 +95,8 @@ export const fleetMutations: readonly FleetMutation[] = [
   {
     what: 'keeps rights from before although the whole cluster is served',
     file: 'bridge/rule-places.ts',
-    from: 'return lacking.length > 0 ? [] : await rights.outgrow(object.metadata.name, formerNamespaces(object));',
-    to: 'return lacking.length > 0 || rights !== undefined ? [] : formerNamespaces(object);',
+    from: 'return isGiven ? await options.rights.outgrow(object.metadata.name, former) : [];',
+    to: 'return isGiven ? former : [];',
     seed: 4,
     caughtBy: 'P9',
   },
@@ -121,7 +121,7 @@ export const fleetMutations: readonly FleetMutation[] = [
     file: 'bridge/inbox.ts',
     from: 'if (!isLookedInto(options.served, object)) return elsewhere(options, result);',
     to: '',
-    seed: 164,
+    seed: 242,
     caughtBy: 'P3',
   },
   {
@@ -147,5 +147,13 @@ export const fleetMutations: readonly FleetMutation[] = [
     to: "const [absent, ending] = [going('missing'), []];",
     seed: 85,
     caughtBy: 'P7',
+  },
+  {
+    what: 'takes a record that it cannot read whole for none',
+    file: 'bridge/record.ts',
+    from: '?? partOf(meta, written);',
+    to: ';',
+    seed: 481,
+    caughtBy: 'P1',
   },
 ];
