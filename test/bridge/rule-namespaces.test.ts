@@ -13,6 +13,7 @@ import {
   namespacesOnly,
   namespacesUnder,
   noteNamespaces,
+  saysWhere,
   stillLeaving,
 } from '../../bridge/rule-namespaces.ts';
 import { EVERYWHERE, type Served } from '../../bridge/served.ts';
@@ -56,6 +57,31 @@ describe('where a rule may have entries', () => {
     expect(namespacesOnly(named('team-a'))).toEqual(['team-a']);
     expect(namespacesOnly(named())).toEqual([]);
     expect(namespacesOnly(named('team-a', ANYWHERE))).toBeUndefined();
+  });
+});
+
+describe('a rule says already where its entries may be', () => {
+  const holding = (...namespaces: readonly string[]) => ruleWith({ namespaces }, [WITHDRAWAL_FINALIZER]);
+
+  it('where it holds itself and names every namespace that is served (P5, P9)', () => {
+    const both: Served = { namespaces: ['team-a', 'team-b'], leaving: [] };
+    expect(saysWhere(holding('team-b', 'team-c', 'team-a'), both)).toBe(true);
+    expect(saysWhere(holding('team-a'), both)).toBe(false);
+    expect(saysWhere(holding('team-b'), both)).toBe(false);
+    expect(saysWhere(holding(), both)).toBe(false);
+    expect(saysWhere(holding(), { namespaces: [], leaving: [] })).toBe(true);
+  });
+
+  it('or that they may be anywhere, where the whole cluster is served', () => {
+    expect(saysWhere(holding('team-a', ANYWHERE), EVERYWHERE)).toBe(true);
+    expect(saysWhere(ruleWith({}, [WITHDRAWAL_FINALIZER]), EVERYWHERE)).toBe(true);
+    expect(saysWhere(holding('team-a'), EVERYWHERE)).toBe(false);
+  });
+
+  it('and never where it does not hold itself', () => {
+    expect(saysWhere(named('team-a'), ONE)).toBe(false);
+    expect(saysWhere(ruleWith({ namespaces: ['team-a'] }, ['example.com/other']), ONE)).toBe(false);
+    expect(saysWhere(ruleWith({ observedGeneration: 1 }), EVERYWHERE)).toBe(false);
   });
 });
 
