@@ -4,7 +4,15 @@
  */
 import { seededRandom } from '../clock.ts';
 import { Dice } from './dice.ts';
-import { type Act, BINDERS, FLEET_NAMESPACES, type FleetNamespace, type FleetPlan, SERVED_HAPPENINGS } from './plan.ts';
+import {
+  type Act,
+  BINDERS,
+  FLEET_NAMESPACES,
+  type FleetNamespace,
+  type FleetPlan,
+  type Happening,
+  SERVED_HAPPENINGS,
+} from './plan.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -12,9 +20,12 @@ const MINUTE = 60 * SECOND;
 const SOME_EVERY = 3;
 /** Upgrades start bridges again, which read all that is pending: no more of them in a large world. */
 const ACTS_MAX = 9;
-/** One in so many worlds serves all of the cluster for a time, and some namespaces for another. */
+/** One in so many worlds serves all of the cluster for a time, and some namespaces for another; the fewer the larger they are. */
 const CHANGES_EVERY = 4;
+const CHANGES_EVERY_LARGE = 8;
 const CHANGES_MAX = 4;
+const CHANGES_MAX_LARGE = 2;
+const ENDINGS: ReadonlySet<Happening> = new Set<Happening>(['drainToSome', 'rollBackToSome', 'endNamespace']);
 /** In one of so many of them somebody else gives the rights. */
 const OTHERS_EVERY = 4;
 
@@ -62,10 +73,11 @@ function drawSome(
   return { served, acts: Array.from({ length: dice.below(ACTS_MAX) }, drawn) };
 }
 
-/** To the whole cluster, and back. In a large world a drain comes late, as all that ends something does. */
+/** To the whole cluster, and back. In a large world the way back comes late, as all that ends something does. */
 function drawChanges({ seed, activeMs, endsFrom }: ServedDraw, isSome: boolean): readonly Act[] {
   const dice = new Dice(seededRandom(seed * 1_597_334 + 5));
-  if (dice.below(CHANGES_EVERY) !== 0) return [];
+  const isLarge = endsFrom > 0;
+  if (dice.below(isLarge ? CHANGES_EVERY_LARGE : CHANGES_EVERY) !== 0) return [];
   const drawn = (_: unknown, index: number): Act => {
     const at = dice.below(activeMs);
     // What begins with some namespaces can only serve more first, and the other way round.
@@ -73,11 +85,13 @@ function drawChanges({ seed, activeMs, endsFrom }: ServedDraw, isSome: boolean):
     const change = isWide ? 'serveAll' : dice.pick('drainToSome', 'rollBackToSome');
     const happening = index > 0 && dice.chance(0.4) ? dice.pick('endNamespace', ...SERVED_HAPPENINGS) : change;
     return {
-      at: happening === 'drainToSome' || happening === 'endNamespace' ? endsFrom + (1 - endsFrom / activeMs) * at : at,
+      at: ENDINGS.has(happening) ? endsFrom + (1 - endsFrom / activeMs) * at : at,
       happening,
       forMs: dice.pick(10 * SECOND, 2 * MINUTE, 12 * MINUTE),
       chance: dice.roll(),
     };
   };
-  return Array.from({ length: 1 + dice.below(CHANGES_MAX) }, drawn).sort((one, other) => one.at - other.at);
+  return Array.from({ length: 1 + dice.below(isLarge ? CHANGES_MAX_LARGE : CHANGES_MAX) }, drawn).sort(
+    (one, other) => one.at - other.at,
+  );
 }

@@ -100,11 +100,11 @@ export function checkNamed(ledger: Ledger, chart: Chart): void {
 }
 
 /** P7: where rights have gone first, each rule whose entries are there says so. */
-export function checkRightless(ledger: Ledger, { rightless }: Chart): void {
+export function checkRightless(ledger: Ledger, chart: Chart): void {
   for (const [rule, { object }] of ledger.rules) {
     const conditions = at(object.status, 'conditions');
     const said = (Array.isArray(conditions) ? conditions : []).find((one) => at(one, 'type') === 'Permitted');
-    for (const namespace of rightless) {
+    for (const namespace of chart.rightless.filter((one) => chart.looksInto(one))) {
       const isSaid = at(said, 'status') === 'False' && String(at(said, 'message')).includes(namespace);
       if (!isSaid && carriersIn(ledger, namespace, rule) > 0)
         ledger.note('P7', '', `rule ${rule} does not say that its rights in ${namespace} are gone`);
