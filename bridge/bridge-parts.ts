@@ -11,7 +11,8 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { Namespaces } from './namespaces.ts';
 import { type OnCall, Outbox } from './outbox.ts';
-import { Finished, type Pending } from './pending.ts';
+import { Finished } from './pending.ts';
+import { Pendings } from './pendings.ts';
 import type { Clock, Cluster, KindRef, Kinds, Lease, ListedKind, Queue, Random } from './ports.ts';
 import { reconcile } from './reconcile.ts';
 import { createReporter } from './reporter.ts';
@@ -70,7 +71,7 @@ export interface BridgeOptions {
 
 /** The parts. */
 export interface Parts {
-  readonly pendings: Map<string, Pending>;
+  readonly pendings: Pendings;
   readonly finished: Finished;
   readonly work: WorkQueue;
   readonly claiming: WorkQueue;
@@ -87,7 +88,7 @@ export interface Parts {
 /** Puts the parts together. */
 export function assemble(options: BridgeOptions): Parts {
   const { clock, random, cluster, rules, metrics, log, served = EVERYWHERE } = options;
-  const memory = { pendings: new Map<string, Pending>(), finished: new Finished() };
+  const memory = { pendings: new Pendings(), finished: new Finished() };
   const add = (key: string) => work.add(key);
   const relistSelected = () => {
     for (const { match, matchesNamespace } of rules.rules) if (matchesNamespace !== undefined) watches.relist(match);

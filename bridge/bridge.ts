@@ -22,8 +22,8 @@ export interface Bridge {
   isReady(): boolean;
   /** What is not as it has to be: every accepted rule's kind is being watched and was listed completely. */
   whyNotReady(): readonly string[];
-  /** The deletions in hand. */
-  pendings(): readonly Pending[];
+  /** The deletions in hand; of one rule's name, where it is named. */
+  pendings(rule?: string): readonly Pending[];
   /** By rule, how many live objects wait for an entry to be put on or taken off. */
   unclaimed(): ReadonlyMap<string, number>;
   /** Live objects with an entry whose rule is not there. */
@@ -56,7 +56,7 @@ export function startBridge(options: BridgeOptions): Bridge {
     ...{ births, serving },
     isReady: () => whyNotReady(options, parts).length === 0,
     whyNotReady: () => whyNotReady(options, parts),
-    pendings: () => [...pendings.values()],
+    pendings: (rule) => [...(rule === undefined ? pendings.values() : pendings.under(rule))],
     unclaimed: () => claims.waiting(),
     strays: () => strays.counts(),
     labelOf: (name, kind) => rules.labelOf(name, kind),

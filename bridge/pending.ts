@@ -38,6 +38,8 @@ export interface Pending {
   readonly firstLooked: number;
   /** The newest metadata known, from the watch or from a write of ours. */
   meta: ObjectMeta;
+  /** What was read of the times of that metadata: each look at all that is pending asks for it. */
+  began: { readonly meta: ObjectMeta; readonly at: number } | undefined;
   facts: Facts | undefined;
   /** The watch said DELETED, or a complete list lacked it: only a GET decides. */
   doubted: boolean;
@@ -98,15 +100,12 @@ export interface Standing {
   readonly since: number;
 }
 
-/** What was read of the times of a sight of an object: each look at all that is pending asks for it. */
-const began = new WeakMap<ObjectMeta, number>();
-
 /** When a deletion was asked for: ages count from then, whatever grace period was given. In ms since the epoch. */
-export function beganAt({ meta }: Pick<Pending, 'meta'>): number {
-  const known = began.get(meta);
-  if (known !== undefined) return known;
+export function beganAt(pending: Pick<Pending, 'meta'> & Partial<Pick<Pending, 'began'>>): number {
+  const { meta, began } = pending;
+  if (began?.meta === meta) return began.at;
   const at = deletionBegan(meta.deletionTimestamp ?? meta.creationTimestamp, meta.deletionGracePeriodSeconds);
-  began.set(meta, at);
+  pending.began = { meta, at };
   return at;
 }
 
@@ -134,6 +133,7 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
   return {
     ...from,
     key: pendingKey(from.meta.uid, from.rule),
+    began: undefined,
     facts: undefined,
     doubted: false,
     wasOver: false,

@@ -15,8 +15,18 @@ export interface RuleCounts {
   readonly heldObjects: readonly object[];
 }
 
+/** The same, as it is counted. */
+export interface RuleTally {
+  readonly pending: number;
+  readonly held: number;
+  /** When the oldest began, in ms since the epoch; infinite where none is pending. */
+  readonly oldest: number;
+  /** Those that are held longest, in order. */
+  readonly first: readonly Pending[];
+}
+
 /** One pass, as there may be tens of thousands, and this is asked at every look at a rule. */
-export function countsOf(pendings: Iterable<Pending>, name: string, match: KindRef): RuleCounts {
+export function tallyOf(pendings: Iterable<Pending>, name: string, match: KindRef): RuleTally {
   let [pending, held, oldest] = [0, 0, Number.POSITIVE_INFINITY];
   const first: Pending[] = [];
   for (const one of pendings) {
@@ -27,6 +37,12 @@ export function countsOf(pendings: Iterable<Pending>, name: string, match: KindR
     held += 1;
     insert(first, one);
   }
+  return { pending, held, oldest, first };
+}
+
+/** What a status says of them. */
+export function countsOf(pendings: Iterable<Pending>, name: string, match: KindRef): RuleCounts {
+  const { pending, held, oldest, first } = tallyOf(pendings, name, match);
   return {
     pending,
     held,

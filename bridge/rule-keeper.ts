@@ -58,7 +58,7 @@ export interface RuleKeeperOptions {
   blindIn(rule: string): readonly string[];
   /** Takes a rule's entry off live objects. */
   release(rule: Rule, carriers: readonly ObjectMeta[]): void;
-  pendings(): readonly Pending[];
+  pendings(rule: string): readonly Pending[];
 }
 
 /** A running keeper. */

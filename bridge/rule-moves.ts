@@ -6,7 +6,7 @@ import type { Births } from './births.ts';
 import type { KeptRights } from './kept-rights.ts';
 import type { Pending } from './pending.ts';
 import type { RuleBook } from './rule-book.ts';
-import { countsOf } from './rule-counts.ts';
+import { type RuleTally, tallyOf } from './rule-counts.ts';
 import type { Serving } from './serving.ts';
 
 /** What is looked at. */
@@ -17,7 +17,7 @@ export interface RuleMovesOptions {
   readonly rights: Pick<KeptRights, 'ending' | 'going'>;
   /** Whether a rule's kind is being watched and was listed. */
   isWatching(rule: string): boolean;
-  pendings(): readonly Pending[];
+  pendings(rule: string): readonly Pending[];
 }
 
 /** How rules stood when they were looked at last. */
@@ -31,7 +31,7 @@ export class RuleMoves {
 
   /** A rule is being looked at now. */
   looked(name: string): void {
-    this.#stood.set(name, this.#stateOf(name, this.#byRule()));
+    this.#stood.set(name, this.#stateOf(name));
   }
 
   forget(name: string): void {
@@ -40,23 +40,23 @@ export class RuleMoves {
 
   /** Those of these rules of which something has moved. */
   among(names: Iterable<string>): readonly string[] {
-    const byRule = this.#byRule();
-    return [...names].filter((name) => this.#stood.get(name) !== this.#stateOf(name, byRule));
+    return [...names].filter((name) => this.#stood.get(name) !== this.#stateOf(name));
   }
 
-  #byRule(): ReadonlyMap<string, readonly Pending[]> {
-    return Map.groupBy(this.#options.pendings(), ({ rule }) => rule);
-  }
-
-  #stateOf(name: string, byRule: ReadonlyMap<string, readonly Pending[]>): string {
+  #stateOf(name: string): string {
     const { isWatching, births, serving, book, rights } = this.#options;
     const kind = book.named(name)?.match;
     // A break of the kind's service may be over before anybody looks.
     const keepsLabel = kind !== undefined && serving.label(kind, true).isWanted;
-    const pendings = byRule.get(name) ?? [];
+    const pendings = this.#options.pendings(name);
     // Without a rule in force nobody knows here which of them are its own.
-    const counts = kind === undefined ? pendings.length : countsOf(pendings, name, kind);
+    const counts = kind === undefined ? pendings.length : shortOf(tallyOf(pendings, name, kind));
     const places = [rights.ending, rights.going];
     return JSON.stringify([isWatching(name), births.sightOf(name), keepsLabel, places, counts]);
   }
+}
+
+/** All that a status tells of it, without its words. */
+function shortOf({ pending, held, oldest, first }: RuleTally): readonly unknown[] {
+  return [pending, held, oldest, ...first.map(({ key, standing }) => [key, standing?.reason, standing?.since])];
 }

@@ -41,7 +41,7 @@ export interface StatusOptions {
   readonly served: Served;
   /** Whether a rule's kind is being watched and was listed. */
   isWatching(rule: string): boolean;
-  pendings(): readonly Pending[];
+  pendings(rule: string): readonly Pending[];
   /** Conditions beside those of the judgement. */
   readonly alsoSaid?: readonly Condition[];
 }
@@ -131,7 +131,7 @@ function newsFor(
   // Edited since it was judged: the edit brings another look.
   if (judgement !== undefined && judgement.version !== versionOf(object)) return NO_NEWS;
   const before = statusOf(object);
-  const counts = countsOf(pendings(), name, matchOf(object));
+  const counts = countsOf(pendings(name), name, matchOf(object));
   // Where nobody looks nothing is seen: what was counted last stays, unless there can be none.
   const isServed = judgement?.fault?.reason !== 'UnknownResource';
   const isBlind = counts.pending === 0 && Number(before.pending ?? 0) > 0 && isServed && !isWatching(name);

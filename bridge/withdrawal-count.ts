@@ -29,7 +29,7 @@ export interface CountingOptions {
   readonly census: Census;
   readonly kinds: Kinds;
   readonly served: Served;
-  pendings(): readonly Pending[];
+  pendings(rule: string): readonly Pending[];
 }
 
 /** The rule, and the namespaces that its entries may be in; undefined: any. */
@@ -48,7 +48,8 @@ export async function countCarriers(
   const { name, match } = rule;
   const { counted } = withdrawal;
   const isHeldUp =
-    counted !== undefined && isQuiet(counted.count, () => pendings().some((pending) => isUnder(pending, name, match)));
+    counted !== undefined &&
+    isQuiet(counted.count, () => pendings(name).some((pending) => isUnder(pending, name, match)));
   const every = isHeldUp ? LOOK_SELDOM_MS : LOOK_EVERY_MS;
   if (counted !== undefined && clock.monotonic() - counted.at < every) return { ...counted, isNew: false };
   const at = clock.monotonic();

@@ -156,7 +156,7 @@ function blockedBy(
   { name, match }: Rule,
   { live, deleting }: { readonly live: number; readonly deleting: number },
 ): Said {
-  const held = pendings().filter((pending) => isUnder(pending, name, match) && pending.standing?.phase === 'Held');
+  const held = pendings(name).filter((pending) => isUnder(pending, name, match) && pending.standing?.phase === 'Held');
   if (held.length > 0) {
     const names = held.slice(0, 5).map(({ meta }) => [meta.namespace, meta.name].filter(Boolean).join('/'));
     return ['HeldObjects', `${held.length} held objects must be released or finished: ${names.join(', ')}`];
