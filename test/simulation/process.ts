@@ -54,12 +54,18 @@ export interface Identity {
   readonly skew: number;
 }
 
-/** One port call: what it does to the model, and what the caller sees when the connection fails, or is told. */
+/**
+ * One port call: what it does to the model, and what the caller sees when the connection fails, or is told. `handedOverAt`, ms
+ * since the epoch: when the process made the call, however late it arrives.
+ */
 export interface PortCall<T> {
   readonly point: string;
-  readonly effect: () => T;
+  readonly effect: (handedOverAt: number) => T;
   readonly lost: (told?: Refusal) => Error;
 }
+
+/** A call that knows when it was handed over. */
+type Wired<T> = PortCall<T> & { readonly effect: () => T };
 
 /** Slowest way to a model and back, each, in ms. */
 const LATENCY_MAX_MS = 20;
@@ -140,15 +146,17 @@ export class SimulatedProcess {
   }
 
   /** Makes a call through the fault points; never resolves once the process is dead. */
-  call<T>(call: PortCall<T>): Promise<T> {
-    if (this.#alive) this.#world.onHandedOver(this, call.point);
+  call<T>({ point, effect, lost }: PortCall<T>): Promise<T> {
+    if (this.#alive) this.#world.onHandedOver(this, point);
+    const handedOverAt = this.#world.time.now();
+    const call: Wired<T> = { point, effect: () => effect(handedOverAt), lost };
     return new Promise<T>((resolve, reject) => {
       if (this.#resumesAt > this.#world.time.now()) this.later(0, () => this.#begin(call, resolve, reject));
       else if (this.#alive) this.#begin(call, resolve, reject);
     });
   }
 
-  #begin<T>({ point, effect, lost }: PortCall<T>, resolve: (value: T) => void, reject: (error: unknown) => void): void {
+  #begin<T>({ point, effect, lost }: Wired<T>, resolve: (value: T) => void, reject: (error: unknown) => void): void {
     const { time, random } = this.#world;
     const fault = this.#world.passFaultPoint(this, point);
     const reach = 1 + random() * LATENCY_MAX_MS + delayOf(fault, 'before');

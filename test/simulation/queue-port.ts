@@ -27,13 +27,13 @@ export function createBridgeQueue(queues: Queues, process: SimulatedProcess, ref
     send: (queueUrl, batch) =>
       process.call({
         point: 'send requests',
-        effect: () => {
+        effect: (handedOverAt) => {
           const queue = queueAt(queues, queueUrl);
           const refused = refusedOf(batch);
           return batch.flatMap(({ id, body }) => {
             if (refused.has(id)) return [{ id, code: INVALID, detail: 'characters that no message has' }];
             if (refuses()) return [{ id, code: 'InternalError', detail: 'try again' }];
-            queue.send(body, process.identity.sender);
+            queue.send(body, process.identity.sender, handedOverAt);
             return [];
           });
         },

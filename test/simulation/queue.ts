@@ -5,11 +5,12 @@
  */
 import type { VirtualTime } from './clock.ts';
 
-/** A message in a queue. Times in ms since the epoch. */
+/** A message in a queue. Times in ms since the epoch; `handedOverAt`: when its sender made the call that brought it. */
 export interface StoredMessage {
   readonly messageId: string;
   readonly body: string;
   readonly sender: string;
+  readonly handedOverAt: number;
   readonly sentAt: number;
 }
 
@@ -107,8 +108,8 @@ export class SimulatedQueue {
     this.#filter = filter;
   }
 
-  send(body: string, sender: string): void {
-    const message = this.#newMessage(body, sender);
+  send(body: string, sender: string, handedOverAt = this.#time.now()): void {
+    const message = this.#newMessage({ body, sender, handedOverAt });
     for (const listener of this.#sendListeners) listener(message);
     if (this.#filter(message)) this.put(message);
   }
@@ -122,7 +123,9 @@ export class SimulatedQueue {
 
   /** Sends all dead letters again as new messages: of the senders that they had, or by hand, of who does so. */
   redrive(by?: string): void {
-    for (const { body, sender } of this.deadLetters.splice(0)) this.put(this.#newMessage(body, by ?? sender));
+    for (const message of this.deadLetters.splice(0)) {
+      this.put(this.#newMessage({ ...message, sender: by ?? message.sender }));
+    }
   }
 
   /** Takes what is visible, and hides it. */
@@ -163,9 +166,10 @@ export class SimulatedQueue {
     else this.#waiting.set(wake, isWaiting);
   }
 
-  #newMessage(body: string, sender: string): StoredMessage {
+  #newMessage({ body, sender, handedOverAt }: Pick<StoredMessage, 'body' | 'sender' | 'handedOverAt'>): StoredMessage {
     this.#ids += 1;
-    return { messageId: `${this.url.split('/').at(-1)}-${this.#ids}`, body, sender, sentAt: this.#time.now() };
+    const messageId = `${this.url.split('/').at(-1)}-${this.#ids}`;
+    return { messageId, body, sender, handedOverAt, sentAt: this.#time.now() };
   }
 
   /** What the next receive gets; what was received too often goes to the dead letters instead. */

@@ -47,7 +47,10 @@ export function createQueueModel(
     send: async (entries, by) => await ports[by].send(URL, entries),
     sendLater: async (body, seconds) => {
       const sentAt = time.now();
-      queue.put({ messageId: `later-${body}`, body, sender: QUEUE_SENDERS.bridge, sentAt }, seconds * SECOND);
+      queue.put(
+        { messageId: `later-${body}`, body, sender: QUEUE_SENDERS.bridge, handedOverAt: sentAt, sentAt },
+        seconds * SECOND,
+      );
     },
     receive: async (max, waits) => {
       const now = receive(max);

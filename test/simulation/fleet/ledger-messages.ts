@@ -6,6 +6,7 @@ import { EXPIRED, type Request, type Result } from '../../../bridge/contract.ts'
 import type { CloudDeletion } from '../cloud.ts';
 import { BRIDGE_ROLE, FUNCTION_ROLE } from '../function-host.ts';
 import type { StoredMessage } from '../queue.ts';
+import { Firsts } from './firsts.ts';
 import type { Hold, Ledger } from './ledger.ts';
 import { RECORD, rulesOn } from './ledger.ts';
 import { noteAnswered, noteAsked } from './ledger-unseen.ts';
@@ -72,26 +73,27 @@ function onRequest(ledger: Ledger, message: StoredMessage): void {
   if (hold.retainedSince !== undefined && now > hold.retainedSince + STALE_MS) {
     ledger.note('P2', uid, `${sender} published ${id} although it is to be retained`);
   }
-  if (hold.requested.size === 0) onFirst(ledger, hold);
+  if (hold.requested.size === 0) onFirst(ledger, hold, message.handedOverAt);
   const name = String(data.target.name);
   const record = ledger.objects.get(uid)?.metadata.annotations?.[RECORD + data.rule.name];
   noteAsked(hold, { name, digest: data.targetDigest, by: sender.slice(BRIDGE_ROLE.length + 1), record });
   hold.requested.set(name, Math.max(hold.requested.get(name) ?? 0, Date.parse(data.expires)));
 }
 
-/** P5: a brake that is forgotten lets more deletions go than the budget has. */
-function onFirst(ledger: Ledger, { uid, rule }: Hold): void {
+/**
+ * P5: a brake that is forgotten lets more deletions go than the budget has. A budget counts what is sent, as the bridge can;
+ * what a slow wire brings together later than that was apart when it was sent.
+ */
+function onFirst(ledger: Ledger, { uid, rule }: Hold, sentAt: number): void {
   const budget = at(ledger.rules.get(rule)?.object.spec, 'budget');
   if (budget === undefined || ledger.objects.get(uid)?.metadata.annotations?.[APPROVE + rule] === uid) return;
   const window = at(budget, 'window') === '1m' ? 60_000 : 600_000;
-  const now = ledger.now();
-  const firsts = ledger.firsts.get(rule) ?? [];
+  const firsts = ledger.firsts.get(rule) ?? new Firsts();
   ledger.firsts.set(rule, firsts);
-  firsts.push(now);
-  while ((firsts[0] ?? now) <= now - window) firsts.shift();
   const limit = ledger.rules.get(rule)?.limit ?? 0;
-  if (firsts.length > limit) {
-    ledger.note('P5', uid, `${firsts.length} deletions of ${rule} within ${window} ms, the budget is ${limit}`);
+  const most = firsts.add(sentAt, window);
+  if (most > limit) {
+    ledger.note('P5', uid, `${most} deletions of ${rule} within ${window} ms, the budget is ${limit}`);
   }
 }
 

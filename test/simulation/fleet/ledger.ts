@@ -13,6 +13,7 @@ import type { VirtualTime } from '../clock.ts';
 import type { Cloud } from '../cloud.ts';
 import type { ReceivedMessage, SimulatedQueue } from '../queue.ts';
 import type { Chart } from './chart.ts';
+import type { Firsts } from './firsts.ts';
 import type { Unseen } from './ledger-unseen.ts';
 import type { FleetPlan, RulePlan } from './plan.ts';
 
@@ -94,7 +95,7 @@ export class Ledger {
   /** Results that nobody has acknowledged yet, by their bodies. */
   readonly results = new Map<string, Result>();
   /** By rule, when deletions were first asked for. */
-  readonly firsts = new Map<string, number[]>();
+  readonly firsts = new Map<string, Firsts>();
   /** Requests that were answered for good, by id. */
   readonly answered = new Set<string>();
   /** Messages that nobody of ours has sent, by id. */
