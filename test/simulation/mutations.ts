@@ -144,8 +144,8 @@ export const mutations: readonly Mutation[] = [
   {
     what: 'reads the record of another object',
     file: 'bridge/record.ts',
-    from: 'parsed.success && parsed.data.uid === meta.uid',
-    to: 'parsed.success',
+    from: 'const record = whole?.uid === meta.uid ? whole : undefined;',
+    to: 'const record = whole;',
     caughtBy: 'V14',
   },
   {

@@ -17,6 +17,8 @@ import {
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const STRANGE = 0.25;
+/** One in so many objects is of any kind and in any namespace, where most are in some; volumes are in none. */
+const ELSEWHERE_EVERY = 4;
 
 /** What an object is drawn from. */
 export interface ObjectDraw {
@@ -28,16 +30,21 @@ export interface ObjectDraw {
   readonly isFair: boolean;
   /** The share of those with a weak proof that come again. */
   readonly comeAgain: number;
+  /** Namespaces that most objects are in; all of them alike unless told. */
+  readonly crowded?: readonly FleetNamespace[] | undefined;
 }
 
 /** Draws the object of an index. */
-export function drawObject({ seed, index, rules, activeMs, hasWords, isFair, comeAgain }: ObjectDraw): ObjectPlan {
+export function drawObject(draw: ObjectDraw): ObjectPlan {
+  const { seed, index, rules, activeMs, hasWords, isFair, comeAgain, crowded } = draw;
   const dice = new Dice(seededRandom(seed * 1_000_003 + index * 7_919 + 1));
-  const kinds = (['machines', 'buckets', 'volumes'] as const).filter((kind) =>
-    rules.some((rule) => rule.kind === kind),
+  const isElsewhere = crowded === undefined || index % ELSEWHERE_EVERY === 0;
+  const kinds = (['machines', 'buckets', 'volumes'] as const).filter(
+    (kind) => (isElsewhere || kind !== 'volumes') && rules.some((rule) => rule.kind === kind),
   );
   const kind = kinds[dice.below(kinds.length)] ?? 'machines';
-  const namespaces = Object.keys(FLEET_NAMESPACES).filter((name): name is FleetNamespace => name in FLEET_NAMESPACES);
+  const all = Object.keys(FLEET_NAMESPACES).filter((name): name is FleetNamespace => name in FLEET_NAMESPACES);
+  const namespaces = isElsewhere ? all : crowded;
   const namespace = namespaces[dice.below(namespaces.length)];
   const isStrange = !isFair && dice.chance(STRANGE);
   const createdAt = dice.below(activeMs * 0.6);

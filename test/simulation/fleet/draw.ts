@@ -27,6 +27,11 @@ const STATUSES = [409, 422, 429, 500, 503];
 /** Objects for which a budget is drawn, and acts; larger worlds have so many times more of both. */
 const BRAKED = 40;
 const ACTED = 380;
+/**
+ * In a large world two that both believe to lead are drawn less often: whatever happens, happens twice there, and costs as much as
+ * in two worlds.
+ */
+const LEADERS_OF_MANY = ['one', 'one', 'election', 'election', 'two'] as const;
 /** In a large world somebody always holds up an end, and then nothing is created any more: there they come when most has been. */
 const ENDINGS: ReadonlySet<Happening> = new Set<Happening>(['endNamespace', 'endKind', 'withdrawRule']);
 const LATE = 0.6;
@@ -42,21 +47,19 @@ export function drawPlan(seed: number, deletions: number): FleetPlan {
   const dice = new Dice(seededRandom(seed));
   const isFair = dice.below(FAIR_EVERY) === 0;
   const activeMs = dice.pick(20, 40, 90) * MINUTE;
-  const weather = isFair ? fairWeather(dice, activeMs) : drawWeather(dice, activeMs);
+  const isLarge = deletions > ACTED;
+  const weather = isFair ? fairWeather(dice, activeMs) : drawWeather(dice, { activeMs, isLarge });
   const drawnRules = drawRules(dice, deletions);
   const acts = isFair ? [] : drawActs(dice, { activeMs, deletions });
   // Two that both lead know less of each other than they think: words are for those who are elected.
   const hasWords = !isFair && weather.leaders !== 'two';
   const { rules, comeAgain, ...allowed } = drawProofs(seed, drawnRules, isFair);
+  const endsFrom = isLarge ? LATE * activeMs : 0;
+  const { acts: servedActs, ...served } = drawServed({ seed, activeMs, isFair, endsFrom });
+  const crowded = isLarge && served.served !== 'all' ? served.served : undefined;
   const objects = Array.from({ length: deletions }, (_, index) =>
-    drawObject({ seed, index, rules, activeMs, hasWords, isFair, comeAgain }),
+    drawObject({ seed, index, rules, activeMs, hasWords, isFair, comeAgain, crowded }),
   );
-  const { acts: servedActs, ...served } = drawServed({
-    seed,
-    activeMs,
-    isFair,
-    endsFrom: deletions > ACTED ? LATE * activeMs : 0,
-  });
   const { acts: versionActs, ...later } = isFair ? { acts: [] } : drawVersions(seed, activeMs);
   const inOrder = [...acts, ...servedActs, ...versionActs].sort((one, other) => one.at - other.at);
   return { seed, weather, rules, ...allowed, ...served, ...later, objects, acts: inOrder };
@@ -72,7 +75,10 @@ function fairWeather(dice: Dice, activeMs: number): Weather {
   };
 }
 
-function drawWeather(dice: Dice, activeMs: number): Weather {
+function drawWeather(
+  dice: Dice,
+  { activeMs, isLarge }: { readonly activeMs: number; readonly isLarge: boolean },
+): Weather {
   const statuses = STATUSES.map((status) => ({ kind: 'answer', side: 'before', status }) as const);
   const kinds = [...ALL_KINDS.filter(({ kind }) => kind !== 'stall' && kind !== 'crash-others'), ...statuses];
   const skew = () => dice.pick(0, -30 * SECOND, 30 * SECOND);
@@ -82,7 +88,7 @@ function drawWeather(dice: Dice, activeMs: number): Weather {
     faultShare: dice.pick(0, 0.0013, 0.013, 0.065),
     faults: kinds.filter(() => dice.chance(0.5)),
     restartMs: dice.pick(100, 5 * SECOND, 2 * MINUTE),
-    leaders: dice.pick('one', 'election', 'two'),
+    leaders: isLarge ? dice.pick(...LEADERS_OF_MANY) : dice.pick('one', 'election', 'two'),
     bridgeSkews: [skew(), skew()],
     functionSkew: skew(),
     watchFaultShare: dice.pick(0, 0, 0.3, 0.8),
