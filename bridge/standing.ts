@@ -9,7 +9,7 @@ import type { Decision } from './decide.ts';
 import { doubled } from './doubling.ts';
 import { heldNote } from './event-note.ts';
 import { advance, beganAt, type Pending, type Standing } from './pending.ts';
-import type { ObjectMeta } from './ports.ts';
+import { ApiError, type ObjectMeta, type PatchOutcome } from './ports.ts';
 import { type Record, readRecordOfAnyRule, recordKey, saysTheSame, writeRecord } from './record.ts';
 import { nameOf, pathOf, type Run, type Step } from './run.ts';
 import { isTooSlow } from './slowness.ts';
@@ -24,6 +24,8 @@ const TELL_EVERY_MS = 60 * 60_000;
 /** In the minute after a person's word somebody is looking: what comes of it is written sooner. */
 const RECORD_AFTER_WORD_MS = 2_000;
 const LISTENING_MS = 60_000;
+/** What a webhook or a policy of somebody may answer beside 422 to a write that it does not take. */
+const REFUSED: ReadonlySet<number> = new Set([400, 403, 413]);
 
 type Standstill = Extract<Decision, { act: 'hold' | 'wait' }>;
 
@@ -67,7 +69,7 @@ export async function record(run: Run, standing: Standing, next?: number): Promi
   const wanted = recordOf(run, standing, next);
   // What the write was made for: the watch may move on while it is under way.
   const before = pending.meta;
-  const outcome = await reach.cluster.patch(pathOf(pending), writeRecord(before, pending.rule, wanted));
+  const outcome = await refusedOr(reach.cluster.patch(pathOf(pending), writeRecord(before, pending.rule, wanted)));
   if (outcome.kind !== 'patched') {
     pending.facts = undefined;
     if (outcome.kind === 'conflict' && (await hasNotMoved(run, before)))
@@ -83,6 +85,15 @@ export async function record(run: Run, standing: Standing, next?: number): Promi
   pending.recordedReason = inShort(standing);
   pending.owesRecord = false;
   pending.owesRefusal = false;
+}
+
+async function refusedOr(writing: Promise<PatchOutcome>): Promise<PatchOutcome> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (!(error instanceof ApiError) || !REFUSED.has(error.status)) throw error;
+    return { kind: 'conflict', said: error.body || error.message };
+  }
 }
 
 /** The API server refuses the record of an object that has not moved, as where its annotations are full. */
