@@ -75,8 +75,13 @@ function isTakenOn(object: KubeObject): boolean {
  * is deleted, and all places that its entries may be in (P5, P9).
  */
 export function saysWhere(object: KubeObject, { namespaces = [ANYWHERE] }: Served): boolean {
+  return hasEntry(object.metadata, WITHDRAWAL_FINALIZER) && namesAll(object, { namespaces });
+}
+
+/** Whether a rule's status names all namespaces that are served. */
+export function namesAll(object: KubeObject, { namespaces = [] }: Pick<Served, 'namespaces'>): boolean {
   const known = knownNamespaces(object);
-  return hasEntry(object.metadata, WITHDRAWAL_FINALIZER) && namespaces.every((namespace) => known.includes(namespace));
+  return namespaces.every((namespace) => known.includes(namespace));
 }
 
 /** The same where the entry can be nowhere else; undefined where that is not known. */

@@ -12,7 +12,7 @@ import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { lastAcceptedOf } from './rule-force.ts';
 import { type Judgement, whyRefused } from './rule-judge.ts';
-import { formerNamespaces, knownNamespaces, leftBehind, leftWords, stillLeaving } from './rule-namespaces.ts';
+import { formerNamespaces, knownNamespaces, leftBehind, leftWords, namesAll, stillLeaving } from './rule-namespaces.ts';
 import { goingFrom, goingNamed, type PlacesOptions, seeToPlaces } from './rule-places.ts';
 import { updateStatus, type Written } from './rule-status.ts';
 import { ruleFromObject } from './rules.ts';
@@ -57,12 +57,11 @@ export async function withdraw(
     return clock.now() + settlesIn;
   }
   const outgrown = options.served.namespaces === undefined ? formerNamespaces(object) : [];
-  const leaves = [
-    ...[...goingNamed(object, goingFrom(options, judgement)), ...stillLeaving(object, options.served)],
-    ...outgrown,
-  ];
-  // A namespace that is being deleted, or left, waits for no other.
-  const isWaitedFor = leaves.length > 0 || judgement.isBeyond;
+  const going = goingFrom(options, judgement);
+  const leaves = [...goingNamed(object, going), ...stillLeaving(object, options.served), ...outgrown];
+  const staying = options.served.namespaces?.filter((namespace) => !going.includes(namespace));
+  // A namespace that is being deleted, or left, waits for no other; nor do the rights in one that is served only since.
+  const isWaitedFor = leaves.length > 0 || judgement.isBeyond || !namesAll(object, { namespaces: staying });
   const seen = isWaitedFor ? (await seeToPlaces(options, object, { rule, judgement })).object : object;
   return await sweep(options, rule, { withdrawal, object: seen });
 }
