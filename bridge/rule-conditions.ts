@@ -102,7 +102,8 @@ function accepted({ rule, fault, notes }: Judgement): Condition {
   return { type: 'Accepted', status: 'True', reason, message: [message, ...notes].join('; ') };
 }
 
-function permitted(
+/** Whether the bridge may do what a rule needs. */
+export function permitted(
   { rule, lacking, isBeyond, absent, ending }: Judgement,
   { unbound, denied, former }: Pick<Sighting, 'unbound' | 'denied' | 'former'>,
 ): Condition {

@@ -10,6 +10,7 @@ import { isUnder } from './pending.ts';
 import type { Cluster, KubeObject, Lease, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
+import { permitted } from './rule-conditions.ts';
 import { lastAcceptedOf } from './rule-force.ts';
 import { type Judgement, whyRefused } from './rule-judge.ts';
 import { formerNamespaces, knownNamespaces, leftBehind, leftWords, namesAll, stillLeaving } from './rule-namespaces.ts';
@@ -29,6 +30,8 @@ export interface WithdrawalOptions extends CountingOptions, Pick<PlacesOptions, 
   readonly log: Log;
   readonly running: Map<string, Withdrawal>;
   readonly written: Map<string, Written>;
+  /** Conditions beside those of the withdrawal. */
+  readonly alsoSaid?: readonly Condition[];
   isWatching(rule: string): boolean;
   /** Takes a rule's entry off live objects. */
   release(rule: Rule, carriers: readonly ObjectMeta[]): void;
@@ -36,10 +39,13 @@ export interface WithdrawalOptions extends CountingOptions, Pick<PlacesOptions, 
 
 /** Takes one step; resolves to when to look again (ms since the epoch), or undefined when the rule is let go. */
 export async function withdraw(
-  options: WithdrawalOptions,
+  given: WithdrawalOptions,
   object: KubeObject,
   judgement: Judgement,
 ): Promise<number | undefined> {
+  // What is held may be so for want of rights, however it goes on with the withdrawal.
+  const places = { unbound: given.rights.going, denied: [], former: [] };
+  const options = { ...given, alsoSaid: [permitted(judgement, places)] };
   const { clock, running, lease } = options;
   const { name, uid } = object.metadata;
   const known = running.get(name);
@@ -172,7 +178,7 @@ async function say(options: WithdrawalOptions, name: string, [reason, message]: 
     reason: 'Withdrawing',
     message: 'the rule is being deleted',
   };
-  await updateStatus(options, name, [blocked, ready, NO_MORE]);
+  await updateStatus(options, name, [blocked, ready, NO_MORE, ...(options.alsoSaid ?? [])]);
 }
 
 async function unmark({ cluster }: WithdrawalOptions, meta: ObjectMeta): Promise<void> {

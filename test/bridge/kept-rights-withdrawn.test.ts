@@ -4,7 +4,9 @@
  */
 import { expect, it } from 'vitest';
 import { RIGHTS_FINALIZER } from '../../bridge/rights-binding.ts';
+import { watchedKey } from '../../bridge/served.ts';
 import { bindRights, boundIn, endNamespace } from '../support/bound-rights.ts';
+import { BUCKETS } from '../support/bridge-builders.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 import { TWO } from '../support/widened-rights.ts';
 
@@ -29,4 +31,19 @@ it('are kept, named and given up when what is held there has come to its end', a
   await scene.clock.advance(300_000);
   expect(boundIn(scene, 'team-a')).toBeUndefined();
   widen();
+});
+
+it('P7 a rule says while it is withdrawn in which namespaces its rights are gone', async () => {
+  const scene = await RuleScene.start({ served: TWO, prepare: (begun) => bindRights(begun, 'team-a', 'team-b') });
+  await scene.apply();
+  await scene.create('logs', { namespace: 'team-a' });
+  await scene.delete('logs');
+  await scene.deleteRule();
+  await scene.clock.advance(90_000);
+  expect(scene.said('Permitted')).toBe('True Permitted');
+  scene.kinds.lacks.set(watchedKey({ ...BUCKETS, namespace: 'team-a' }), ['patch']);
+  await scene.clock.advance(30_000);
+  expect(scene.said('Permitted')).toBe('False MissingVerbs');
+  expect(scene.condition('Permitted')?.message).toBe('may not patch buckets.storage.example.com in namespace team-a');
+  expect(scene.said('WithdrawalBlocked')).toBe('True PendingObjects');
 });
