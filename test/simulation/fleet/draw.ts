@@ -35,9 +35,11 @@ const LEADERS_OF_MANY = ['one', 'one', 'election', 'election', 'two'] as const;
 /** In a large world somebody always holds up an end, and then nothing is created any more: there they come when most has been. */
 const ENDINGS: ReadonlySet<Happening> = new Set<Happening>(['endNamespace', 'endKind', 'withdrawRule']);
 const LATE = 0.6;
-/** In one of so many worlds no proof is asked for buckets; the share of these that come again. */
+/** In one of so many worlds no proof is asked for buckets; the share of these that come again. In a large one fewer are enough. */
 const NONE_EVERY = 6;
+const NONE_EVERY_LARGE = 12;
 const COME_AGAIN = 0.3;
+const COME_AGAIN_LARGE = 0.08;
 /** In one of so many worlds bridges of a later version run for a time. */
 const LATER_EVERY = 8;
 const CHANGES_MAX = 3;
@@ -53,7 +55,7 @@ export function drawPlan(seed: number, deletions: number): FleetPlan {
   const acts = isFair ? [] : drawActs(dice, { activeMs, deletions });
   // Two that both lead know less of each other than they think: words are for those who are elected.
   const hasWords = !isFair && weather.leaders !== 'two';
-  const { rules, comeAgain, ...allowed } = drawProofs(seed, drawnRules, isFair);
+  const { rules, comeAgain, ...allowed } = drawProofs(drawnRules, { seed, isFair, isLarge });
   const endsFrom = isLarge ? LATE * activeMs : 0;
   const { acts: servedActs, ...served } = drawServed({ seed, activeMs, isFair, endsFrom });
   const crowded = isLarge && served.served !== 'all' ? served.served : undefined;
@@ -139,9 +141,13 @@ function drawRules(dice: Dice, deletions: number): readonly RulePlan[] {
  * Where what is taken down may be that of another object of the same name, some come again; in some worlds no proof is asked for at
  * all, as the functions allow or not. By dice of its own: all else of a world is as it would be without.
  */
-function drawProofs(seed: number, rules: readonly RulePlan[], isFair: boolean) {
+function drawProofs(
+  rules: readonly RulePlan[],
+  { seed, isFair, isLarge }: { readonly seed: number; readonly isFair: boolean; readonly isLarge: boolean },
+) {
   const dice = new Dice(seededRandom(seed * 4_256_233 + 7));
-  const [isNone, isAllowed, mayCome] = [dice.below(NONE_EVERY) === 0, dice.chance(0.75), dice.chance(0.5)];
+  const every = isLarge ? NONE_EVERY_LARGE : NONE_EVERY;
+  const [isNone, isAllowed, mayCome] = [dice.below(every) === 0, dice.chance(0.75), dice.chance(0.5)];
   const without = rules.map((rule) =>
     isNone && rule.name === 'buckets' ? { ...rule, binding: 'none' as const } : rule,
   );
@@ -149,7 +155,7 @@ function drawProofs(seed: number, rules: readonly RulePlan[], isFair: boolean) {
   const isWeak = without.some(({ binding }) => binding !== 'uid');
   return {
     rules: without,
-    comeAgain: !isFair && isWeak && (hasNone || mayCome) ? COME_AGAIN : 0,
+    comeAgain: !isFair && isWeak && (hasNone || mayCome) ? (isLarge ? COME_AGAIN_LARGE : COME_AGAIN) : 0,
     ...(hasNone && isAllowed ? { allowsNone: true as const } : {}),
   };
 }
