@@ -123,8 +123,15 @@ function standingOf(pending: Pending, decision: Standstill, now: number): Standi
   const { reason, message: said, phase } = told(pending, decision);
   const unread = unreadWords(pending.meta, pending.rule);
   const message = unread.length === 0 ? said : `${said}; not understood: ${unread.join('; ')}`;
-  const isSame = pending.standing?.reason === reason && pending.standing.phase === phase;
-  return { phase, reason, message, since: isSame ? (pending.standing?.since ?? now) : now };
+  return { phase, reason, message, since: sinceWhen(pending, { phase, reason }, now) };
+}
+
+/** Two bridges that both believe to lead came to it at different times: the earlier one counts, or each would write its own. */
+function sinceWhen(pending: Pending, { phase, reason }: Pick<Told, 'phase' | 'reason'>, now: number): number {
+  const isSame = (one: Pick<Told, 'phase' | 'reason'> | undefined) => one?.phase === phase && one.reason === reason;
+  const own = isSame(pending.standing) ? (pending.standing?.since ?? now) : now;
+  const written = readRecordOfAnyRule(pending.meta, pending.rule);
+  return written !== undefined && isSame(written) ? Math.min(own, Date.parse(written.since)) : own;
 }
 
 type Told = Pick<Standing, 'phase' | 'reason' | 'message'>;
@@ -188,9 +195,8 @@ function recordDueAt(
   const earliest = standing.phase === 'Held' ? 0 : beganAt(pending) + QUIET_MS;
   const isNews = pending.recordedReason !== inShort(standing);
   const repeated = isNews ? 0 : pending.overwritten;
-  const every = isListening
-    ? RECORD_AFTER_WORD_MS
-    : doubled({ first: RECORD_EVERY_MS, most: REPEATED_MAX_MS }, repeated);
+  const first = isListening ? RECORD_AFTER_WORD_MS : RECORD_EVERY_MS;
+  const every = doubled({ first, most: REPEATED_MAX_MS }, repeated);
   // A clock that was set back must not hold the next record off.
   return Math.max(earliest, Math.min(pending.recordedAt ?? 0, now) + every);
 }

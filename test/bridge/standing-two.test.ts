@@ -10,10 +10,10 @@ import { Scene } from '../support/bridge-scene.ts';
 const MINUTE = 60_000;
 const OTHERS = 'said by another bridge';
 
-function writeOver(scene: Scene): void {
+function writeOver(scene: Scene, said: object = { message: OTHERS }): void {
   const record = scene.record();
   scene.cluster.change('logs', (object) => {
-    const annotations = { [recordKey(RULE)]: JSON.stringify({ ...record, message: OTHERS }) };
+    const annotations = { ...object.metadata.annotations, [recordKey(RULE)]: JSON.stringify({ ...record, ...said }) };
     return { ...object, metadata: { ...object.metadata, annotations } };
   });
 }
@@ -45,6 +45,36 @@ describe('a record that another bridge writes over', () => {
     expect(written).toBeLessThan(8);
     await scene.clock.advance(20 * MINUTE);
     expect(scene.record()?.message).not.toBe(OTHERS);
+  });
+
+  it('is let stand where it says the same since an earlier time (P8)', async () => {
+    const scene = await Scene.start();
+    await scene.deleted();
+    await scene.clock.advance(31_000);
+    const earlier = new Date(Date.parse(scene.record()?.since ?? '') - 5_000).toISOString();
+    writeOver(scene, { since: earlier });
+    const before = scene.cluster.count('patch');
+    await scene.clock.advance(10 * MINUTE);
+    expect([scene.record()?.since, scene.cluster.count('patch') - before]).toEqual([earlier, 0]);
+  });
+
+  it('is written more and more seldom also in the minute after a word of a person (P8)', async () => {
+    const scene = await Scene.start();
+    await scene.deleted();
+    await scene.clock.advance(100_000);
+    scene.cluster.change('logs', (object) => {
+      const word = { [`approve.finalizer-bridge.dev/${RULE}`]: object.metadata.uid };
+      return { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...word } } };
+    });
+    await scene.clock.advance(3_000);
+    const before = scene.cluster.count('patch');
+    for (let second = 0; second < 57; second += 1) {
+      if (scene.record()?.message !== OTHERS) writeOver(scene);
+      await scene.clock.advance(1_000);
+    }
+    // After 2, 4, 8 and 16 s, and hardly once more; every 2 s they were 28.
+    expect(scene.cluster.count('patch') - before).toBeLessThanOrEqual(6);
+    expect(scene.cluster.count('patch') - before).toBeGreaterThan(1);
   });
 
   it('tells a new reason within its minute all the same (P7)', async () => {
