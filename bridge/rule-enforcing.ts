@@ -13,7 +13,7 @@ import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import { putInForce } from './rule-force.ts';
 import { isPermitted, type Judgement, mayHold } from './rule-judge.ts';
-import { formerNamespaces, leftBehind } from './rule-namespaces.ts';
+import { formerNamespaces, leftBehind, namesAll } from './rule-namespaces.ts';
 import { goingFrom } from './rule-places.ts';
 import { lostIn, STATUS_EVERY_MS, type StatusOptions, type Told, type Written, writeStatus } from './rule-status.ts';
 import { type TakingOptions, takeOn, takeOnAsSaid } from './rule-taking.ts';
@@ -73,8 +73,9 @@ export async function enforce(options: EnforcingOptions, seen: KubeObject, judge
     statusDueAt = await sayStatus({ ...options, alsoSaid }, { name, judgement, sighting, ...read });
   }
   const isEmptying = (left?.carriers.size ?? 0) + options.rights.ending.length > 0 || isOutgrowing(options, object);
+  const isPlaced = !isEmptying && namesAll(object, served);
   const mayChange =
-    !isInForce || lostIn(options, name).length > 0 || judgement.isIncomplete || !isPermitted(judgement) || isEmptying;
+    !isInForce || lostIn(options, name).length > 0 || judgement.isIncomplete || !isPermitted(judgement) || !isPlaced;
   const pause = mayChange ? REJUDGE_MS : options.isWatching(name) ? RECHECK_MS : OPENING_MS;
   const holdAt = heldIn === undefined ? undefined : clock.now() + heldIn;
   return Math.min(clock.now() + pause, ...[statusDueAt, dueAt, holdAt].filter((at) => at !== undefined));

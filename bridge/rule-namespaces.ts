@@ -4,6 +4,7 @@
  * Written before any entry is put on, by rule-places.ts; read by rule-status.ts and withdrawal.ts.
  */
 import { guards, hasEntry } from './finalizer.ts';
+import { stateOfNamespace } from './namespace-existence.ts';
 import type { Cluster, KubeObject } from './ports.ts';
 import { lookedInto, type Served } from './served.ts';
 import { rulePath, statusOf, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
@@ -24,10 +25,27 @@ export interface Noting {
 }
 
 /** The namespaces that the status is to name before an entry is put on. */
-function namespacesOf(object: KubeObject, { served, emptied, going = [] }: Noting): readonly string[] {
+async function namespacesOf(
+  cluster: Pick<Cluster, 'get'>,
+  object: KubeObject,
+  { served, emptied, going = [] }: Noting,
+): Promise<readonly string[]> {
   const { namespaces = [ANYWHERE] } = served;
-  const named = [...knownNamespaces(object), ...namespaces.filter((namespace) => !going.includes(namespace))];
+  const known = knownNamespaces(object);
+  const fresh = namespaces.filter((namespace) => ![...known, ...going, ...emptied].includes(namespace));
+  const named = [...known, ...(await standing(cluster, fresh))];
   return [...new Set(named)].filter((namespace) => !emptied.includes(namespace)).sort();
+}
+
+/**
+ * Those in which something new can be made, asked for themselves before each is named: rights are believed for a while, and a rule
+ * is judged every few seconds only, so one that was just found empty and went would be named anew, for good once it is not served
+ * any more (P4).
+ */
+async function standing(cluster: Pick<Cluster, 'get'>, namespaces: readonly string[]): Promise<readonly string[]> {
+  const isThere = async (name: string) => name === ANYWHERE || (await stateOfNamespace(cluster, name)) === 'there';
+  const answers = await Promise.all(namespaces.map(isThere));
+  return namespaces.filter((_, index) => answers[index]);
 }
 
 /** Those of them that nobody looks into any more. */
@@ -91,17 +109,17 @@ export function namespacesOnly(object: KubeObject): readonly string[] | undefine
 }
 
 /**
- * Writes the namespaces that are served now, and none that were found empty; the rule as it is then. Where the whole cluster is
+ * Writes the namespaces that are served now and there, and none that were found empty; the rule as it is then. Where the whole cluster is
  * served only over a list that says otherwise, since having none says the same. Throws when it has changed.
  */
 export async function noteNamespaces(
-  cluster: Pick<Cluster, 'patch'>,
+  cluster: Pick<Cluster, 'get' | 'patch'>,
   object: KubeObject,
   noting: Noting,
 ): Promise<KubeObject> {
   const status = statusOf(object);
   if (noting.served.namespaces === undefined && status.namespaces === undefined) return object;
-  const wanted = namespacesOf(object, noting);
+  const wanted = await namespacesOf(cluster, object, noting);
   if (JSON.stringify(status.namespaces) === JSON.stringify(wanted)) return object;
   const { name } = object.metadata;
   const value = { ...status, namespaces: wanted };

@@ -19,7 +19,7 @@ import { matchOf } from './teardown-rules.ts';
 /** What seeing to them needs. */
 export interface PlacesOptions {
   readonly book: Pick<RuleBook, 'note'>;
-  readonly cluster: Pick<Cluster, 'patch'>;
+  readonly cluster: Pick<Cluster, 'get' | 'patch'>;
   readonly kinds: Pick<Kinds, 'lacking'>;
   readonly log: Log;
   readonly leavings: Leavings;

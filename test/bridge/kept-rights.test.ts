@@ -237,7 +237,8 @@ describe('the rights in a namespace that is left', () => {
 
 describe('a bridge whose rights are given by other names', () => {
   it('works, and asks for the binding no more often than once a minute', async () => {
-    const scene = await RuleScene.start({ served: TWO });
+    const prepare = (begun: RuleScene) => begun.makeNamespaces('team-a', 'team-b');
+    const scene = await RuleScene.start({ served: TWO, prepare });
     await scene.apply();
     await scene.create('logs');
     await scene.clock.advance(600_000);

@@ -14,8 +14,9 @@ const NAMES = Array.from({ length: 12 }, (_, index) => `n${index}`);
 
 /** A cluster whose definition lacks these fields, and a bridge. */
 async function lacking(fields: readonly string[], options: RuleSceneOptions = {}): Promise<RuleScene> {
-  const prepare = ({ cluster }: RuleScene) => {
-    for (const field of fields) cluster.dropped.add(field);
+  const prepare = (begun: RuleScene) => {
+    begun.makeNamespaces('team-a');
+    for (const field of fields) begun.cluster.dropped.add(field);
   };
   return await RuleScene.start({ prepare, ...options });
 }

@@ -27,7 +27,7 @@ describe('a bridge that serves the whole cluster after some namespaces, and then
       },
     ],
   ])('knows that entries may be anywhere, also when %s meanwhile', async (_, spoil) => {
-    const before = await RuleScene.start({ served: ONE });
+    const before = await RuleScene.start({ served: ONE, prepare: (begun) => begun.makeNamespaces('team-a') });
     await before.apply();
     await before.stop();
     const whole = await RuleScene.start({ world: before, prepare: spoil });
@@ -49,7 +49,11 @@ describe('a bridge that serves the whole cluster after some namespaces, and then
 describe('namespaces that are being left and cannot be counted', () => {
   it('stop the rule in no other, however many there are (P10), and are said not to be counted (P7)', async () => {
     const leaving = Array.from({ length: 12 }, (_, index) => `left-${index}`);
-    const before = await RuleScene.start({ served: { namespaces: ['team-a', ...leaving], leaving: [] } });
+    const namespaces = ['team-a', ...leaving];
+    const before = await RuleScene.start({
+      served: { namespaces, leaving: [] },
+      prepare: (begun) => begun.makeNamespaces(...namespaces),
+    });
     await before.apply();
     await before.create('logs');
     await before.stop();

@@ -15,13 +15,13 @@ const BOTH: Served = { namespaces: ['team-a', 'team-b'], leaving: [] };
 const ONE: Served = { namespaces: ['team-a'], leaving: [] };
 const LEAVING: Served = { namespaces: ['team-a'], leaving: ['team-b'] };
 
+const bothThere = (begun: RuleScene) => begun.makeNamespaces('team-a', 'team-b');
+
 /** A bridge that served this, with an object in each namespace, and has ended. */
 async function served(before: Served | undefined): Promise<RuleScene> {
   const scene = await RuleScene.start({
     ...(before === undefined ? {} : { served: before }),
-    prepare: ({ cluster }) => {
-      for (const name of ['team-a', 'team-b']) cluster.create({ name, kind: NAMESPACES, namespace: undefined });
-    },
+    prepare: bothThere,
   });
   await scene.apply();
   await scene.create('logs', { namespace: 'team-a' });
@@ -87,7 +87,7 @@ describe('a namespace that was taken off the list', () => {
   ])(
     'is named as well by a rule that %s, whose last accepted generation goes on putting entries on (P5)',
     async (_, spoil) => {
-      const before = await RuleScene.start({ served: ONE });
+      const before = await RuleScene.start({ served: ONE, prepare: bothThere });
       await before.apply();
       await before.stop();
       const scene = await RuleScene.start({ world: before, served: BOTH, prepare: spoil });
@@ -99,7 +99,7 @@ describe('a namespace that was taken off the list', () => {
   );
 
   it('counts from before any entry is put on: the status names it first (P5)', async () => {
-    const scene = await RuleScene.start({ served: BOTH });
+    const scene = await RuleScene.start({ served: BOTH, prepare: bothThere });
     await scene.apply();
     await scene.create('logs', { namespace: 'team-a' });
     const patches = scene.cluster.calls.filter(({ verb }) => verb === 'patch');

@@ -3,7 +3,7 @@
  * is named too long holds up a withdrawal for good. Through the whole bridge in leaving-namespaces.test.ts.
  */
 import { describe, expect, it } from 'vitest';
-import type { Cluster, KubeObject, PatchOutcome } from '../../bridge/ports.ts';
+import type { Cluster, KubeObject, ObjectMeta, PatchOutcome } from '../../bridge/ports.ts';
 import {
   ANYWHERE,
   formerNamespaces,
@@ -130,6 +130,13 @@ it('a namespace that is being left is so for a rule until it was found empty', (
 
 describe('noting them', () => {
   type Patch = Parameters<Cluster['patch']>;
+  const namespace = (name: string, changes: Partial<ObjectMeta> = {}): KubeObject => ({
+    ...{ apiVersion: 'v1', kind: 'Namespace', metadata: metaOf({ name, namespace: undefined, ...changes }) },
+  });
+  const states: Readonly<Record<string, KubeObject>> = {
+    ...Object.fromEntries(['team-a', 'team-b', 'team-c'].map((name) => [name, namespace(name)])),
+    ending: namespace('ending', { deletionTimestamp: '2026-03-02T10:00:00Z' }),
+  };
   const written = metaOf({ name: RULE, uid: 'uid-rule', resourceVersion: '8' });
 
   async function noted(
@@ -138,12 +145,17 @@ describe('noting them', () => {
     outcome: PatchOutcome = { kind: 'patched', meta: written },
   ) {
     const patches: Patch[] = [];
+    const asked: string[] = [];
     const patch: Cluster['patch'] = async (...call) => {
       patches.push(call);
       return outcome;
     };
-    const object = await noteNamespaces({ patch }, rule, { emptied: [], ...noting });
-    return { object, patches, named: patches.flatMap(([, operations]) => operations.slice(-1)) };
+    const get: Cluster['get'] = async ({ name }) => {
+      asked.push(name);
+      return states[name];
+    };
+    const object = await noteNamespaces({ get, patch }, rule, { emptied: [], ...noting });
+    return { object, patches, asked, named: patches.flatMap(([, operations]) => operations.slice(-1)) };
   }
   const listed = (...namespaces: readonly string[]) => [
     { op: 'add', path: '/status', value: expect.objectContaining({ namespaces }) },
@@ -171,6 +183,15 @@ describe('noting them', () => {
     const served = { namespaces: ['team-a', 'team-b'], leaving: [] };
     expect((await noted(named(), { served, going: ['team-b'] })).named).toEqual(listed('team-a'));
     expect((await noted(named('team-b'), { served, going: ['team-b'] })).named).toEqual(listed('team-a', 'team-b'));
+  });
+
+  it('names none anew that is not there or is being deleted, and asks for no other (P4, P8)', async () => {
+    const served = { namespaces: ['team-a', 'team-b', 'gone', 'ending'], leaving: [] };
+    const { named: value, asked } = await noted(named('team-a'), { served });
+    expect([value, asked]).toEqual([listed('team-a', 'team-b'), ['team-b', 'gone', 'ending']]);
+    expect((await noted(named('gone', 'team-a', 'team-b'), { served })).patches).toEqual([]);
+    expect((await noted(named('team-a', 'team-b'), { served })).patches).toEqual([]);
+    expect((await noted(named('team-a'), { served: EVERYWHERE })).asked).toEqual([]);
   });
 
   it('says that it may be anywhere where the whole cluster is served over a list, and nothing where there is none', async () => {

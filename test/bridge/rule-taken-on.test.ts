@@ -13,7 +13,7 @@ const ONE: Served = { namespaces: ['team-a'], leaving: [] };
 
 /** A bridge that serves the whole cluster and can write no status, with an object; it has ended. */
 async function withoutStatus(): Promise<RuleScene> {
-  const scene = await RuleScene.start();
+  const scene = await RuleScene.start({ prepare: (begun) => begun.makeNamespaces('team-a') });
   scene.cluster.before = ({ subresource }) => {
     if (subresource === 'status') throw new ApiError('writing a status', 503);
   };
@@ -58,7 +58,8 @@ describe('a rule that is new', () => {
     ['the whole cluster is', undefined],
     ['some namespaces are', ONE],
   ])('holds itself before anything gets its entry, where %s served', async (_, served) => {
-    const scene = await RuleScene.start(served === undefined ? {} : { served });
+    const prepare = (begun: RuleScene) => begun.makeNamespaces('team-a');
+    const scene = await RuleScene.start(served === undefined ? { prepare } : { prepare, served });
     scene.cluster.create({ name: 'logs', namespace: 'team-a' });
     await scene.apply();
     expect(scene.finalizers('logs')).toEqual([ENTRY]);
@@ -70,7 +71,11 @@ describe('a rule that is new', () => {
   });
 
   it('was nowhere, also when it is not accepted at first', async () => {
-    const scene = await RuleScene.start({ served: ONE, prepare: (begun) => void begun.handlers.clear() });
+    const prepare = (begun: RuleScene) => {
+      begun.makeNamespaces('team-a');
+      begun.handlers.clear();
+    };
+    const scene = await RuleScene.start({ served: ONE, prepare });
     await scene.apply();
     expect(scene.said('Ready')).toBe('False NoQueue');
     expect(scene.rule()?.metadata.finalizers).toEqual([WITHDRAWAL_FINALIZER]);

@@ -104,7 +104,6 @@ describe('a served namespace that is deleted', () => {
     await buckets().gone('held', 120_000);
     await ended.over(300_000);
     await on().rules.says('team', 'Permitted', { status: 'False', reason: 'NamespaceMissing' }, 60_000);
-    // A look of the moment in which its rights go, and are said to be there still, may name it once more: for another wait.
     await eventually('the rule names it no more', namesNot(DOOMED), 150_000);
     await story.released({ namespaces: [home(), LATER] });
     await story.nextBridge();

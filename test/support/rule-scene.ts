@@ -6,6 +6,7 @@ import { type Bridge, startBridge } from '../../bridge/bridge.ts';
 import { createCensus } from '../../bridge/census.ts';
 import { decodeRequest, type Outcome, type Request } from '../../bridge/contract.ts';
 import { createMetrics } from '../../bridge/metrics.ts';
+import { NAMESPACES } from '../../bridge/namespaces.ts';
 import type { KindRef, KubeObject, Lease, ListedKind } from '../../bridge/ports.ts';
 import { RuleBook } from '../../bridge/rule-book.ts';
 import { type RuleKeeper, startRuleKeeper } from '../../bridge/rule-keeper.ts';
@@ -97,6 +98,11 @@ export class RuleScene {
     this.#cancel();
     await keeper.stop();
     await bridge.stop();
+  }
+
+  /** Makes namespaces. */
+  makeNamespaces(...names: readonly string[]): void {
+    for (const name of names) this.cluster.create({ name, kind: NAMESPACES, namespace: undefined });
   }
 
   /** Creates a rule, or replaces the spec of one, and lets the bridge see to it. */

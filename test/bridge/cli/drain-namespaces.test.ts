@@ -72,7 +72,11 @@ describe('a drain that may list some namespaces only', () => {
 });
 
 it('a drain with rights on all finishes a rule that the bridge cannot, for a namespace that was left (P9, K33)', async () => {
-  const before = await RuleScene.start({ served: { namespaces: ['team-a', 'team-b'], leaving: [] } });
+  const namespaces = ['team-a', 'team-b'];
+  const before = await RuleScene.start({
+    served: { namespaces, leaving: [] },
+    prepare: (begun) => begun.makeNamespaces(...namespaces),
+  });
   await before.apply();
   await before.create('maps', { namespace: 'team-b' });
   await before.stop();

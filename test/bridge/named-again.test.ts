@@ -1,0 +1,72 @@
+/*
+ * A namespace that is served and is not there is not named in a rule's status, whatever is said of the rights in it: they are
+ * believed for a while, and named anew it would hold the rule up for good once it is not served any more (P4, P9). The real bridge
+ * and keeper over fakes; the same on a real API server in e2e/chart-namespace-deleted.
+ */
+import { describe, expect, it } from 'vitest';
+import { kindKey } from '../../bridge/kind-key.ts';
+import { ApiError } from '../../bridge/ports.ts';
+import type { Served } from '../../bridge/served.ts';
+import { bindRights, boundIn, endNamespace, finishNamespace } from '../support/bound-rights.ts';
+import { BUCKETS, ENTRY } from '../support/bridge-builders.ts';
+import { RuleScene } from '../support/rule-scene.ts';
+
+const TWO: Served = { namespaces: ['team-a', 'team-b'], leaving: [] };
+const ONE: Served = { namespaces: ['team-a'], leaving: [] };
+
+/** A bridge that serves both, and is told to have its rights in team-b whether that is there or not. */
+async function believing(): Promise<RuleScene> {
+  const scene = await RuleScene.start({ served: TWO, prepare: (begun) => bindRights(begun, 'team-a', 'team-b') });
+  scene.kinds.lacking = async () => [];
+  return scene;
+}
+
+async function gone(scene: RuleScene): Promise<void> {
+  await endNamespace(scene, 'team-b', ['maps']);
+  await scene.clock.advance(60_000);
+  if (scene.requested.includes('maps')) expect(await scene.answer('maps')).toBe(true);
+  await scene.clock.advance(240_000);
+  expect(boundIn(scene, 'team-b')).toBeUndefined();
+  finishNamespace(scene, 'team-b');
+  await scene.clock.advance(600_000);
+}
+
+describe('a namespace that was deleted while its rights are still believed', () => {
+  it('is not named anew (P4): taken from the values, it holds up nothing', async () => {
+    const scene = await believing();
+    await scene.apply();
+    await scene.create('maps', { namespace: 'team-b' });
+    expect(scene.status().namespaces).toEqual(['team-a', 'team-b']);
+    await gone(scene);
+    expect(scene.status().namespaces).toEqual(['team-a']);
+    await scene.stop();
+    const without = await RuleScene.start({ world: scene, served: ONE });
+    await without.clock.advance(20_000);
+    expect(without.said('Ready')).toBe('True Ready');
+    await without.deleteRule();
+    await without.clock.advance(300_000);
+    expect(without.rule()).toBeUndefined();
+  });
+
+  it('is named again within moments when there is one of that name, before anything there gets its entry (P5)', async () => {
+    const scene = await believing();
+    await scene.apply();
+    await gone(scene);
+    bindRights(scene, 'team-b');
+    await scene.create('maps', { namespace: 'team-b' });
+    await scene.clock.advance(20_000);
+    expect(scene.status().namespaces).toEqual(['team-a', 'team-b']);
+    expect(scene.finalizers('maps')).toEqual([ENTRY]);
+  });
+
+  it('is not named by a rule that cannot be judged either', async () => {
+    const scene = await believing();
+    await scene.apply();
+    await gone(scene);
+    await scene.stop();
+    const failing = ({ kinds }: RuleScene) => void kinds.fails.set(kindKey(BUCKETS), new ApiError('asking', 503));
+    const next = await RuleScene.start({ world: scene, served: TWO, prepare: failing });
+    await next.clock.advance(120_000);
+    expect(next.status().namespaces).toEqual(['team-a']);
+  });
+});
