@@ -7,6 +7,7 @@ import * as z from 'zod/mini';
 import { digest, reason, timestamp } from './contract.ts';
 import { guards } from './finalizer.ts';
 import type { ObjectMeta, PatchOperation } from './ports.ts';
+import { retryWord } from './words.ts';
 
 /** Annotation key prefix; the rule's name follows. */
 export const RECORD_PREFIX = 'status.finalizer-bridge.dev/';
@@ -53,10 +54,10 @@ const partsSchema = z.object({
   uid: z.string(),
   ruleUid: z.string(),
   firstPublished: z.catch(z.optional(timestamp), undefined),
-  retry: z.catch(recordSchema.shape.retry, undefined),
+  retry: z.catch(z.nullish(z.string()), null),
   retries: z.catch(recordSchema.shape.retries, undefined),
   targets: z.catch(z.array(z.catch(knownTarget, UNREAD)), [UNREAD]),
-  unknownTarget: z.catch(recordSchema.shape.unknownTarget, undefined),
+  unknownTarget: z.catch(recordSchema.shape.unknownTarget, true),
   refused: z.catch(recordSchema.shape.refused, undefined),
 });
 
@@ -91,7 +92,7 @@ export function readRecordOfAnyRule(meta: ObjectMeta, rule: string): Record | un
   const last = lastRead.get(meta);
   if (last?.text === text) return last.record;
   const written = parseJson(text);
-  const whole = recordSchema.safeParse(written).data ?? partOf(meta, written);
+  const whole = recordSchema.safeParse(written).data ?? partOf(meta, rule, written);
   const record = whole?.uid === meta.uid ? whole : undefined;
   lastRead.set(meta, { text, record });
   return record;
@@ -99,12 +100,15 @@ export function readRecordOfAnyRule(meta: ObjectMeta, rule: string): Record | un
 
 /**
  * What can be read of a record that is not of this version's form. It says which targets were requested, and what cannot be read
- * of that may have been: to take it for no record would be less careful than whoever wrote it was (P1).
+ * of that may have been: to take it for no record would be less careful than whoever wrote it was (P1). Where it says in a way of
+ * its own which retry was handled last, the one that stands on the object was said before it is read, and is none for what comes.
  */
-function partOf({ deletionTimestamp, creationTimestamp }: ObjectMeta, written: unknown): Record | undefined {
+function partOf(meta: ObjectMeta, rule: string, written: unknown): Record | undefined {
   const part = partsSchema.safeParse(written).data;
   if (part === undefined) return undefined;
-  return { phase: 'Pending', ...NOT_READ_WHOLE, since: deletionTimestamp ?? creationTimestamp, ...part };
+  const since = meta.deletionTimestamp ?? meta.creationTimestamp;
+  const retry = part.retry === null ? retryWord(meta, rule) : part.retry;
+  return { phase: 'Pending', ...NOT_READ_WHOLE, since, ...part, retry };
 }
 
 const NOT_READ_WHOLE = {

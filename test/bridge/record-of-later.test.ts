@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { type Record, readRecord, recordKey } from '../../bridge/record.ts';
+import { RETRY_PREFIX } from '../../bridge/words.ts';
 import { deletingMeta, metaOf, RULE } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
 
@@ -30,6 +31,7 @@ describe('a record', () => {
     ['another form of what it only tells', { retries: 'two', refused: {} }, { targets: [known], retries: undefined }],
     ['a target of another form', { targets: [known, { target: 'x' }] }, { targets: [known, unread], ...rest }],
     ['no list of targets', { targets: { a: known } }, { targets: [unread], ...rest }],
+    ['a target that nobody knows in another form', { unknownTarget: { since: 1 } }, { unknownTarget: true, ...rest }],
     ['nothing of all that', { targets: undefined, firstPublished: 1 }, { targets: [unread] }],
   ])(
     'of a later version, with %s, says all that can be read, and that more was requested (P1)',
@@ -42,6 +44,14 @@ describe('a record', () => {
     },
   );
 
+  it('of later, with another form of the last retry, takes the one that stands there for handled: it said nothing of this', () => {
+    const text = JSON.stringify({ ...plain, targets: [known], retry: { word: '1' } });
+    const meta = deletingMeta({ annotations: { [KEY]: text, [RETRY_PREFIX + RULE]: 'uid-logs/1' } });
+    expect(readRecord(meta, rule)).toMatchObject({ retry: '1', targets: [known] });
+    const unsaid = deletingMeta({ annotations: { [KEY]: text } });
+    expect(readRecord(unsaid, rule)?.retry).toBeUndefined();
+  });
+
   it('with fields that this version does not know is read like any other', () => {
     const later = { ...plain, targets: [{ ...known, place: 'there' }], form: 2 };
     expect(readRecord(metaOf({ annotations: { [KEY]: JSON.stringify(later) } }), rule)).toEqual({
@@ -53,9 +63,10 @@ describe('a record', () => {
 
 describe('a bridge that is rolled back to', () => {
   /** A bridge of a later version asks for a target and writes that down; then it ends, and the object names another one. */
-  async function rolledBack(other: (record: object) => object): Promise<Scene> {
+  async function rolledBack(other: (record: object) => object, said?: string): Promise<Scene> {
     const first = await Scene.start();
     await first.deleted();
+    if (said !== undefined) first.cluster.annotate('logs', RETRY_PREFIX + RULE, said);
     await first.clock.advance(31_000);
     expect(first.record()?.targets).toMatchObject([{ requested: true }]);
     await first.bridge.stop();
@@ -66,6 +77,22 @@ describe('a bridge that is rolled back to', () => {
     });
     return await Scene.start({ after: first });
   }
+
+  it('takes no retry of before for a word about a target that came after it, nor for one that nobody knows (P1, V10)', async () => {
+    const second = await rolledBack(() => ({ retry: { word: '1' } }), 'uid-logs/1');
+    const asked = second.requests.length;
+    await second.clock.advance(3 * 3_600_000);
+    expect([second.standing(), second.requests.length]).toEqual(['Held TargetChanged', asked]);
+    second.cluster.annotate('logs', RETRY_PREFIX + RULE, 'uid-logs/2');
+    await second.clock.advance(60_000);
+    expect(second.requests.length).toBe(asked + 1);
+    await second.bridge.stop();
+
+    const unknown = await rolledBack(() => ({ targets: [], unknownTarget: { since: 1 } }));
+    await unknown.clock.advance(3 * 3_600_000);
+    expect(unknown.standing()).toBe('Held TargetChanged');
+    expect(unknown.requests).toHaveLength(1);
+  });
 
   it.each([
     ['words that it does not know', () => ({ phase: 'Waiting' })],
