@@ -1,6 +1,7 @@
 /*
- * What an Event says in words, within what the API server takes. Pure. Called by standing.ts and failing.ts for held
- * objects, and by cluster.ts for every Event: a longer note or another name would be refused, and nobody would be told.
+ * What an Event says in words, within what the API server takes, and whether it is due. No I/O, and no clock. Called by
+ * standing.ts and failing.ts for held objects, and by cluster.ts for every Event: a longer note or another name would be
+ * refused, and nobody would be told.
  */
 import { utf8Bytes } from './contract.ts';
 import { nextCommand } from './next-command.ts';
@@ -10,6 +11,7 @@ import type { Pending, Standing } from './pending.ts';
 export const NOTE_MAX_BYTES = 1024;
 
 const READABLE_MAX = 200;
+const TELL_EVERY_MS = 60 * 60_000;
 
 /**
  * The name of an Event about an object: a DNS subdomain, whatever the object is called (`system:foo` is none). `unique` is
@@ -39,4 +41,12 @@ export function cutToBytes(text: string, max: number): string {
   // A byte of the form 10xxxxxx continues a character that began before it.
   while (end > 0 && ((bytes[end] ?? 0) & 0b1100_0000) === 0b1000_0000) end -= 1;
   return max < utf8Bytes('…') ? '' : `${bytes.toString('utf8', 0, end)}…`;
+}
+
+/** Whether a reason has not been told within the last hour; it counts as told from now on. */
+export function isNewTelling({ told }: Pick<Pending, 'told'>, reason: string, now: number): boolean {
+  const last = told.get(reason);
+  if (last !== undefined && now - last < TELL_EVERY_MS) return false;
+  told.set(reason, now);
+  return true;
 }

@@ -3,10 +3,10 @@
  * memory and metrics, by an Event, and on the object itself where that can be written. Called for each failed run of the
  * work queue, which goes on trying by itself.
  */
-import { heldNote } from './event-note.ts';
+import { heldNote, isNewTelling } from './event-note.ts';
 import { explain } from './log.ts';
 import type { Reach } from './run.ts';
-import { isNewTelling, record, Unrecordable } from './standing.ts';
+import { record, Unrecordable } from './standing.ts';
 
 /** A single failure says little; from this many in a row on it is told. */
 const FAILURES_UNTIL_HELD = 3;

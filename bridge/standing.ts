@@ -7,7 +7,7 @@
 import { heardOf } from './audit.ts';
 import type { Decision } from './decide.ts';
 import { doubled } from './doubling.ts';
-import { heldNote } from './event-note.ts';
+import { heldNote, isNewTelling } from './event-note.ts';
 import { advance, beganAt, type Pending, type Standing } from './pending.ts';
 import { ApiError, type ObjectMeta, type PatchOutcome } from './ports.ts';
 import { type Record, readRecordOfAnyRule, recordKey, saysTheSame, writeRecord } from './record.ts';
@@ -20,7 +20,6 @@ const QUIET_MS = 30_000;
 const RECORD_EVERY_MS = 60_000;
 /** Where two bridges write over each other's records, each waits twice as long to repeat itself, up to so long. */
 const REPEATED_MAX_MS = 16 * 60_000;
-const TELL_EVERY_MS = 60 * 60_000;
 /** In the minute after a person's word somebody is looking: what comes of it is written sooner. */
 const RECORD_AFTER_WORD_MS = 2_000;
 const LISTENING_MS = 60_000;
@@ -243,12 +242,4 @@ function tellHeld({ reach, pending, rule }: Run, { reason, message, since }: Sta
     action: 'Teardown',
     message: heldNote(pending, { reason, message, since }),
   });
-}
-
-/** Whether a reason has not been told within the last hour; it counts as told from now on. */
-export function isNewTelling(pending: Pending, reason: string, now: number): boolean {
-  const last = pending.told.get(reason);
-  if (last !== undefined && now - last < TELL_EVERY_MS) return false;
-  pending.told.set(reason, now);
-  return true;
 }
