@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { enough, type WorldReport, worldsFrom } from './fleet/batch.ts';
 
 /** Short-lived garbage is what a world mostly makes: room for it, in MB, so that little of it is ever copied. */
-const YOUNG_MB = 384;
+const YOUNG_MB = 96;
 
 /** What is to be run. */
 export interface Run {

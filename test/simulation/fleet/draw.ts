@@ -50,7 +50,9 @@ export function drawPlan(seed: number, deletions: number): FleetPlan {
   const isFair = dice.below(FAIR_EVERY) === 0;
   const activeMs = dice.pick(20, 40, 90) * MINUTE;
   const isLarge = deletions > ACTED;
-  const weather = isFair ? fairWeather(dice, activeMs) : drawWeather(dice, { activeMs, isLarge });
+  const weather = isFair
+    ? fairWeather(dice, activeMs)
+    : drawWeather(dice, { activeMs, isLarge, crashShare: 1 / timesAsMany(deletions) });
   const drawnRules = drawRules(dice, deletions);
   const acts = isFair ? [] : drawActs(dice, { activeMs, deletions });
   // Two that both lead know less of each other than they think: words are for those who are elected.
@@ -79,7 +81,11 @@ function fairWeather(dice: Dice, activeMs: number): Weather {
 
 function drawWeather(
   dice: Dice,
-  { activeMs, isLarge }: { readonly activeMs: number; readonly isLarge: boolean },
+  {
+    activeMs,
+    isLarge,
+    crashShare,
+  }: { readonly activeMs: number; readonly isLarge: boolean; readonly crashShare: number },
 ): Weather {
   const statuses = STATUSES.map((status) => ({ kind: 'answer', side: 'before', status }) as const);
   const kinds = [...ALL_KINDS.filter(({ kind }) => kind !== 'stall' && kind !== 'crash-others'), ...statuses];
@@ -89,6 +95,7 @@ function drawWeather(
     calmAt: activeMs + dice.pick(1, 10, 30) * MINUTE,
     faultShare: dice.pick(0, 0.0013, 0.013, 0.065),
     faults: kinds.filter(() => dice.chance(0.5)),
+    crashShare,
     restartMs: dice.pick(100, 5 * SECOND, 2 * MINUTE),
     leaders: isLarge ? dice.pick(...LEADERS_OF_MANY) : dice.pick('one', 'election', 'two'),
     bridgeSkews: [skew(), skew()],
@@ -169,14 +176,22 @@ function drawVersions(seed: number, activeMs: number): Pick<FleetPlan, 'later' |
   return { later, acts: Array.from({ length: 1 + dice.below(CHANGES_MAX) }, drawn) };
 }
 
-/** As many for each deletion in a large world as in a small one, and as much shorter: they meet as many deletions. */
+/**
+ * How many times as many acts a large world has: each meets all that is pending, and a bridge that is started again reads all of it.
+ * In proportion to its objects each deletion would meet more of them than in a small world, at a price that grows with the square.
+ */
+function timesAsMany(deletions: number): number {
+  return Math.max(1, Math.sqrt(deletions / ACTED));
+}
+
+/** More in a large world than in a small one, and as much shorter. */
 function drawActs(
   dice: Dice,
   { activeMs, deletions }: { readonly activeMs: number; readonly deletions: number },
 ): readonly Act[] {
   const happenings = HAPPENINGS.filter(() => dice.chance(0.35));
   if (happenings.length === 0) return [];
-  const acted = Math.max(1, deletions / ACTED);
+  const acted = timesAsMany(deletions);
   const drawn = (): Act => {
     const at = dice.below(activeMs);
     const happening = happenings[dice.below(happenings.length)] ?? 'compact';

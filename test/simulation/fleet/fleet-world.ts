@@ -194,9 +194,11 @@ export class FleetWorld implements Surroundings {
       this.#stalls -= 1;
       return STALL_CALL;
     }
-    const { faultShare, faults } = this.plan.weather;
+    const { faultShare, faults, crashShare = 1 } = this.plan.weather;
     if (faultShare === 0 || faults.length === 0 || this.#chance() >= faultShare) return undefined;
     const fault = faults[Math.floor(this.#chance() * faults.length)];
+    const isRare = fault?.kind === 'crash' && identity.role === 'bridge' && crashShare < 1;
+    if (isRare && this.#chance() >= crashShare) return undefined;
     // A 409 or 422 is the API server's word about a write; queues and clouds have others.
     return fault;
   }

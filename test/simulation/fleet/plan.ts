@@ -133,6 +133,8 @@ export interface Weather {
   readonly calmAt: number;
   /** The share of port calls that meet a fault, and which. */
   readonly faultShare: number;
+  /** The share of the crashes of bridges among them that come to pass; all of them unless told. */
+  readonly crashShare?: number;
   readonly faults: readonly Kind[];
   readonly restartMs: number;
   /** `two`: two bridges that both believe to lead, at all times. */
