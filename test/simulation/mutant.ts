@@ -47,12 +47,12 @@ export interface Mutant {
 }
 
 /**
- * Makes and loads a mutant.
+ * The files of the product that an edit changes, as they read then, by their paths from the root.
  * @throws Error if the edit does not fit the product.
  */
-export async function loadMutant({ what, also = [], ...edit }: Omit<Mutation, 'caughtBy'>): Promise<Mutant> {
+export async function edit({ what, also = [], ...first }: Omit<Mutation, 'caughtBy'>): Promise<Map<string, string>> {
   const edited = new Map<string, string>();
-  for (const { file, from, to } of [edit, ...also]) {
+  for (const { file, from, to } of [first, ...also]) {
     const text = edited.get(file) ?? (await readFile(join(root, file), 'utf8'));
     const places = text.split(from).length - 1;
     if (places !== 1) throw new Error(`mutating ${file} so that it ${what}: its text stands there ${places} times`);
@@ -61,6 +61,15 @@ export async function loadMutant({ what, also = [], ...edit }: Omit<Mutation, 'c
       text.replace(from, () => to),
     );
   }
+  return edited;
+}
+
+/**
+ * Makes and loads a mutant.
+ * @throws Error if the edit does not fit the product.
+ */
+export async function loadMutant(mutation: Omit<Mutation, 'caughtBy'>): Promise<Mutant> {
+  const edited = await edit(mutation);
   const folder = await mkdtemp(join(tmpdir(), 'mutant-'));
   const outfile = join(folder, 'product.mjs');
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));

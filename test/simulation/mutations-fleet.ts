@@ -151,7 +151,7 @@ export const fleetMutations: readonly FleetMutation[] = [
   {
     what: 'takes a record that it cannot read whole for none',
     file: 'bridge/record.ts',
-    from: '?? partOf(meta, written);',
+    from: '?? partOf(meta, rule, written);',
     to: ';',
     seed: 481,
     caughtBy: 'P1',
