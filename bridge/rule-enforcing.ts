@@ -14,7 +14,7 @@ import type { RuleBook } from './rule-book.ts';
 import { putInForce } from './rule-force.ts';
 import { isPermitted, type Judgement, mayHold } from './rule-judge.ts';
 import { formerNamespaces, leftBehind, namesAll } from './rule-namespaces.ts';
-import { goingFrom } from './rule-places.ts';
+import { deniedTo, goingFrom, rightsSeen } from './rule-places.ts';
 import { lostIn, STATUS_EVERY_MS, type StatusOptions, type Told, type Written, writeStatus } from './rule-status.ts';
 import { type TakingOptions, takeOn, takeOnAsSaid } from './rule-taking.ts';
 import type { Served } from './served.ts';
@@ -64,9 +64,7 @@ export async function enforce(options: EnforcingOptions, seen: KubeObject, judge
     const sighting = {
       ...{ isWatching: options.isWatching(name), blindIn: options.blindIn(name), served },
       ...{ left: leftBehind(object, served), leaving: left?.carriers ?? new Map() },
-      ...{ going: goingFrom(options, judgement), unbound: options.rights.going },
-      denied: deniedTo(options, object),
-      former: judgement.rule === undefined && served.namespaces === undefined ? formerNamespaces(object) : [],
+      ...{ going: goingFrom(options, judgement), ...rightsSeen(options, object, judgement) },
     };
     // What a write of this look says to be there is not believed to be stored.
     const read = object === seen ? { seen } : {};
@@ -91,12 +89,6 @@ async function sayStatus(options: EnforcingOptions & StatusOptions, told: Told):
     options.log.error({ rule: told.name, err: lostWords(lost) }, 'writing the status of a rule: not stored');
   else options.log.info({ rule: told.name }, 'writing the status of a rule: stored again');
   return dueAt;
-}
-
-/** Where the rule's status names a namespace for a binding that may not be read or changed. */
-function deniedTo({ rights }: EnforcingOptions, object: KubeObject): readonly string[] {
-  const former = formerNamespaces(object);
-  return rights.denied.filter((namespace) => former.includes(namespace));
 }
 
 /** Whether rights from before the whole cluster was served may be kept, and may be given up. */

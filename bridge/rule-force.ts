@@ -1,7 +1,7 @@
 /*
  * Puts what was judged of a rule in force in the book: its latest generation if that is accepted, else the last one that
  * was, so that what is pending under it is not forgotten. This process remembers that one, or the rule's own status does,
- * over a restart. Called by rule-enforcing.ts, unjudged.ts and withdrawal.ts.
+ * over a restart. Called by rule-enforcing.ts, rule-taking.ts, unjudged.ts and withdrawal.ts.
  */
 import * as z from 'zod/mini';
 import { kindKey } from './kind-key.ts';

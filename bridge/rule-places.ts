@@ -1,8 +1,8 @@
 /*
  * Sees to the namespaces that a rule's entries may be in, at each look at the rule: its status names them, and the rights there
  * are kept, before anything gets an entry; what is being left, or is being deleted, or is not there any more is named until it
- * was found empty. Where the whole cluster is served, what was kept before is given up. Called by rule-enforcing.ts, and by
- * withdrawal.ts for the namespaces that are going.
+ * was found empty. Where the whole cluster is served, what was kept before is given up. Called by rule-taking.ts and
+ * withdrawal.ts; what a rule's condition says of it is asked for by rule-enforcing.ts.
  */
 import type { KeptRights } from './kept-rights.ts';
 import type { Leavings, Left } from './leavings.ts';
@@ -10,6 +10,7 @@ import { explain, type Log } from './log.ts';
 import type { Cluster, Kinds, KubeObject } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
+import type { Sighting } from './rule-conditions.ts';
 import type { Judgement } from './rule-judge.ts';
 import { formerNamespaces, knownNamespaces, NOWHERE, noteNamespaces, stillLeaving } from './rule-namespaces.ts';
 import { mayAll } from './rule-rights.ts';
@@ -39,6 +40,26 @@ const NOTHING: Left = { emptied: [], carriers: new Map() };
 /** The namespaces that are going, or are gone: nothing new can be made there. */
 export function goingFrom({ rights }: Pick<PlacesOptions, 'rights'>, { absent, ending }: Judgement): readonly string[] {
   return [...new Set([...absent, ...ending, ...rights.ending])];
+}
+
+/** Where the rule's status names a namespace for a binding from before that may not be read or changed. */
+export function deniedTo({ rights }: Pick<PlacesOptions, 'rights'>, object: KubeObject): readonly string[] {
+  const former = formerNamespaces(object);
+  return rights.denied.filter((namespace) => former.includes(namespace));
+}
+
+/** What a rule's condition says of rights in namespaces: of those that are going, and of those that are kept from before. */
+export function rightsSeen(
+  { rights, served }: Pick<PlacesOptions, 'rights' | 'served'>,
+  object: KubeObject,
+  { rule }: Judgement,
+): Pick<Sighting, 'unbound' | 'denied' | 'former'> {
+  const isKept = rule === undefined && served.namespaces === undefined;
+  return {
+    unbound: rights.going,
+    denied: deniedTo({ rights }, object),
+    former: isKept ? formerNamespaces(object) : [],
+  };
 }
 
 /** A rule, as far as it matters here. */

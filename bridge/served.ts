@@ -1,7 +1,7 @@
 /*
  * Which namespaces a bridge serves: all of them, or those that its configuration names, and those that it is leaving. Pure.
  * Where some are named a kind is watched and listed once in each of them, and nothing outside of them is ever asked for.
- * Used by watches.ts, intake.ts, inbox.ts, census.ts, rule-judge.ts and rule-enforcing.ts.
+ * Used by watches.ts, intake.ts, inbox.ts, census.ts, rule-rights.ts and rule-enforcing.ts.
  */
 import { kindKey } from './kind-key.ts';
 import type { KindRef, ObjectMeta, Watched } from './ports.ts';

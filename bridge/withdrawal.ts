@@ -14,7 +14,7 @@ import { permitted } from './rule-conditions.ts';
 import { lastAcceptedOf } from './rule-force.ts';
 import { type Judgement, whyRefused } from './rule-judge.ts';
 import { formerNamespaces, knownNamespaces, leftBehind, leftWords, namesAll, stillLeaving } from './rule-namespaces.ts';
-import { goingFrom, goingNamed, type PlacesOptions, seeToPlaces } from './rule-places.ts';
+import { goingFrom, goingNamed, type PlacesOptions, rightsSeen, seeToPlaces } from './rule-places.ts';
 import { updateStatus, type Written } from './rule-status.ts';
 import { ruleFromObject } from './rules.ts';
 import { injectsFor, sawCarriers, sawNobody } from './settling.ts';
@@ -44,8 +44,7 @@ export async function withdraw(
   judgement: Judgement,
 ): Promise<number | undefined> {
   // What is held may be so for want of rights, however it goes on with the withdrawal.
-  const places = { unbound: given.rights.going, denied: [], former: [] };
-  const options = { ...given, alsoSaid: [permitted(judgement, places)] };
+  const options = { ...given, alsoSaid: [permitted(judgement, rightsSeen(given, object, judgement))] };
   const { clock, running, lease } = options;
   const { name, uid } = object.metadata;
   const known = running.get(name);

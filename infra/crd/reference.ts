@@ -139,7 +139,9 @@ function reasonTable(
   return [`| \`${type}\` | reason | meaning |`, '|---|---|---|', ...rows].join('\n');
 }
 
-const READY = `\`Ready\` is \`True\` when all three are; otherwise it repeats the first that is not. An accepted rule also says
+const READY = `While nobody watches the kind, the counts of the status stay as they were: what is not seen may still be there.
+
+\`Ready\` is \`True\` when all three are; otherwise it repeats the first that is not. An accepted rule also says
 \`Ready=False/StatusNotKept\` where the definition of \`TeardownRule\` in the cluster lacks a field of the status that the bridge
 goes by after a restart, as an older one does: the API server then drops what is written there. The message names the field;
 [operations](operations.md#the-status-is-not-kept) says what to do.`;

@@ -74,4 +74,7 @@ it('P4 the same of one that is being withdrawn', async () => {
   const scene = await RuleScene.start({ world: before });
   await scene.clock.advance(120_000);
   expect(kept(scene)).toEqual([[RIGHTS_FINALIZER], [RIGHTS_FINALIZER]]);
+  expect(scene.condition('Permitted')?.message).toContain(
+    'the rights in namespace team-a, team-b are kept from before',
+  );
 });

@@ -121,6 +121,20 @@ it.each([{ verbs: ['get', 'patch'] }, { verbs: ['patch'] }])(
   },
 );
 
+it('P7 the same of one that is being withdrawn, as long as it is there', async () => {
+  const before = await widened();
+  unbindAll(before);
+  await before.delete('logs');
+  await before.deleteRule();
+  deny(before, 'get', 'patch');
+  const scene = await RuleScene.start({ world: before });
+  await scene.clock.advance(120_000);
+  expect(scene.said('WithdrawalBlocked')).toBe('True PendingObjects');
+  expect(scene.condition('Permitted')?.message).toContain(
+    'may not get, patch the RoleBinding finalizer-bridge in namespace team-a, team-b',
+  );
+});
+
 it('who has let a binding go by hand, where the bridge may not, says so in the status of the rule, and no more is said of it', async () => {
   const before = await widened();
   deny(before, 'get', 'patch');
