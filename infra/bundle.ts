@@ -95,9 +95,15 @@ function bannerOf({ isExecutable = false, checksNode = false }: BundleRequest): 
   return [isExecutable ? INTERPRETER : '', checksNode ? VERSION_CHECK : '', REQUIRE].join('');
 }
 
-/** Writes module, source map and licences into a folder of their own; returns the size of the module in bytes. */
+/** The module, its source map and its licences, by what follows the module's name. */
+const WRITTEN = ['', '.map', '.LEGAL.txt'];
+
+/**
+ * Writes module, source map and licences in place of earlier ones; returns the size of the module in bytes. What else lies in the
+ * folder stays: somebody may have named a file of their own folder.
+ */
 async function write({ outfile, isExecutable = false }: BundleRequest, files: readonly OutputFile[]): Promise<number> {
-  await rm(dirname(outfile), { recursive: true, force: true });
+  for (const extra of WRITTEN) await rm(`${outfile}${extra}`, { force: true });
   await mkdir(dirname(outfile), { recursive: true });
   let bytes = 0;
   for (const { path, contents } of files) {
