@@ -123,8 +123,11 @@ interface Stoppable {
   readonly say: Say;
 }
 
-/** The first signal stops in order, the second ends at once. Children end with this process in any case (supervised). */
-function stopOnSignals({ stop, folder, say }: Stoppable): AsyncDisposable {
+/**
+ * The first signal stops in order, the second ends at once; `folder` goes in either case. Children end with this process in any
+ * case (supervised).
+ */
+export function stopOnSignals({ stop, folder, say }: Stoppable): AsyncDisposable {
   const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   let asked = false;
   const onSignal = (name: NodeJS.Signals) => {

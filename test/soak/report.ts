@@ -21,8 +21,13 @@ export interface Report {
   readonly findings: readonly Finding[];
 }
 
-/** Codes with which a process may end here: asked to, without its lease, killed, and its signal's. */
-const EXPECTED_CODES = [0, 3, 137, 143];
+/** Codes with which a process may end here, and what they mean. */
+const EXPECTED_CODES: Readonly<Record<string, string>> = {
+  0: 'asked to',
+  3: 'without its lease',
+  137: 'killed',
+  143: 'by its signal',
+};
 
 /** Counts of the ledger. */
 export function countsOf(ledger: readonly Made[]): Pick<Report, 'made' | 'mended' | 'released'> {
@@ -49,7 +54,7 @@ export function endsOf(kept: readonly { readonly name: string; readonly ends: re
     ]),
   );
   const crashes = kept.flatMap(({ name, ends: codes }) =>
-    codes.filter((code) => !EXPECTED_CODES.includes(code)).map((code) => `${name} ended with ${code}`),
+    codes.filter((code) => !(code in EXPECTED_CODES)).map((code) => `${name} ended with ${code}`),
   );
   return { ends, crashes };
 }
@@ -59,16 +64,21 @@ export function isClean({ settledSeconds, findings }: Report): boolean {
   return settledSeconds !== undefined && findings.length === 0;
 }
 
+const endsIn = (codes: Readonly<Record<string, number>>): string =>
+  Object.entries(codes)
+    .map(([code, count]) => `${count} x ${EXPECTED_CODES[code] ?? 'unexpected'} (${code})`)
+    .join(', ') || 'none';
+
 /** For people. */
 export function linesOf(report: Report): readonly string[] {
   const { seed, minutes, settledSeconds, made, mended, released, misfortunes, ends, findings } = report;
   const total = Object.values(made).reduce((sum, counts) => sum + counts.deleted, 0);
   return [
-    `seed ${seed}: ${minutes} minutes, ${total} objects deleted; ${settledSeconds === undefined ? 'NOT settled' : `settled after ${settledSeconds} s`}`,
+    `seed ${seed}: ${minutes} min, ${total} objects deleted; ${settledSeconds === undefined ? 'NOT settled' : `settled after ${settledSeconds} s`}`,
     ...Object.entries(made).map(([sort, counts]) => `  ${sort}: ${counts.made} made, ${counts.deleted} deleted`),
     `  by people: ${mended} mended, ${released} released`,
     ...Object.entries(misfortunes).map(([name, count]) => `  ${count} x ${name}`),
-    ...Object.entries(ends).map(([name, codes]) => `  ends of ${name}: ${JSON.stringify(codes)}`),
+    ...Object.entries(ends).map(([name, codes]) => `  ends of ${name}: ${endsIn(codes)}`),
     ...findings.map(({ kind, name, detail }) => `FOUND ${kind}: ${name}: ${detail}`),
     isClean(report) ? 'nothing lost, leaked or wrongly deleted' : `${findings.length} findings`,
   ];

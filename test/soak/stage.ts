@@ -18,6 +18,7 @@ import { type Site, startBridge, startFunction } from '../../infra/local/install
 import { type Kube, startKube } from '../../infra/local/kube.ts';
 import type { Say } from '../../infra/local/progress.ts';
 import { type Queues, startQueuesProcess } from '../../infra/local/queues.ts';
+import { stopOnSignals } from '../../infra/local/system.ts';
 import { createSystemQueues, type SystemQueues, systemSenders } from '../../infra/local/system-queues.ts';
 import { built } from '../support/built.ts';
 import type { FaultProxy } from '../support/fault-proxy.ts';
@@ -55,6 +56,7 @@ export function startStage(say: Say): Promise<Stage> {
 async function build(say: Say, stack: AsyncDisposableStack): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'finalizer-bridge-soak-'));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
+  stack.use(stopOnSignals({ stop: () => stack.disposeAsync(), folder, say }));
   const keep = <T extends { stop(): Promise<unknown> }>(started: T): T => {
     stack.defer(async () => void (await started.stop()));
     return started;
