@@ -11,6 +11,8 @@ import { type Measured, type Report, type Round, reportOf, textOf } from './repo
 import { type Figures, floor, scenesOf } from './scenes.ts';
 import { onStage, type Stage } from './stage.ts';
 
+/** For a line that tells how far it is; the report has the numbers as they are. */
+const rounded = (_key: string, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(3)) : value);
 const say = (text: string) => console.error(text);
 
 async function bench(options: BenchOptions): Promise<Report> {
@@ -40,7 +42,7 @@ async function inTurns(standing: Standing): Promise<Measured> {
       const setting = { ...standing, name: `r${round}-c${index}` };
       const scenes = await scenesOf(setting, candidate);
       measured.get(candidate.name)?.push(scenes);
-      say(`round ${round} of ${rounds}, ${candidate.name}: ${JSON.stringify(scenes)}`);
+      say(`round ${round} of ${rounds}, ${candidate.name}: ${JSON.stringify(scenes, rounded)}`);
     }
   }
   if (standing.options.memory) {

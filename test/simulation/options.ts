@@ -8,7 +8,7 @@ export const USAGE = `usage: npm run simulate -- [options]
   --seed N         seed of the first world (1); the next worlds take the following seeds
   --deletions N    objects that are to be deleted (10000); worlds of up to 4,000 objects are run until so many were
   --workers N      threads, each of which runs one world at a time (one for each core)
-  --world          one world only, of that seed and number of objects: how a failing one is replayed
+  --world          without a value: one world only, of the seed of --seed and the number of objects of --deletions
   --shrink N       how long each failing world is made small, in seconds (60); 0 for not at all
   --json           one line of JSON instead of text`;
 
