@@ -109,8 +109,8 @@ export function namespacesOnly(object: KubeObject): readonly string[] | undefine
 }
 
 /**
- * Writes the namespaces that are served now and there, and none that were found empty; the rule as it is then. Where the whole cluster is
- * served only over a list that says otherwise, since having none says the same. Throws when it has changed.
+ * Writes the namespaces that are served now and there, and none that were found empty; the rule as it is then. Where the whole
+ * cluster is served only over a list that says otherwise, since having none says the same. Throws when it has changed.
  */
 export async function noteNamespaces(
   cluster: Pick<Cluster, 'get' | 'patch'>,
