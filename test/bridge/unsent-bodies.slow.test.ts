@@ -49,6 +49,20 @@ describe('P4 a process that gave writes up before their bodies were sent', () =>
     await eventually('the server has been told of each', () => server.open === 0);
   });
 
+  it('goes on however much that was: over one connection Node.js would end every call from 10 MB on', async () => {
+    expect(await order('write')).toBe(200);
+    for (let round = 0; round < 4; round += 1) {
+      server.stall();
+      expect(await order('give up much')).toBe(40);
+      server.goOn();
+      // The first may meet the end of the connection, as every call may.
+      let failed = 0;
+      while (failed < 20 && (await order('write')) !== 200) failed += 1;
+      expect(failed).toBeLessThan(20);
+    }
+    await eventually('the server has been told of each', () => server.open === 0);
+  });
+
   it('goes on when it did so in the turn that sent one, to a server in the best of health', async () => {
     expect(await order('write')).toBe(200);
     expect(await order('give up at once')).toBe(1);
