@@ -19,9 +19,9 @@ const PEERS = join(import.meta.dirname, 'peers');
 const PYTHON_LEAST = 10;
 /**
  * rclone deletes versions of one key side by side, of which versitygw refuses one ("Invalid version"): rclone makes further
- * attempts for what is left, three unless told.
+ * attempts for what is left, three unless told; ten were not always enough.
  */
-const RCLONE_ATTEMPTS = '10';
+const RCLONE_ATTEMPTS = '100';
 
 /** What kind of bucket: versioning never on, or on. */
 export const BUCKET_KINDS = ['plain', 'versioned'] as const;

@@ -27,11 +27,8 @@ const STATUSES = [409, 422, 429, 500, 503];
 /** Objects for which a budget is drawn, and acts; larger worlds have so many times more of both. */
 const BRAKED = 40;
 const ACTED = 380;
-/**
- * In a large world two that both believe to lead are drawn less often: whatever happens, happens twice there, and costs as much as
- * in two worlds.
- */
-const LEADERS_OF_MANY = ['one', 'one', 'election', 'election', 'two'] as const;
+/** In a large world two that both believe to lead are rare: what happens, happens twice there, and costs as much as in two worlds. */
+const TWO_OF_MANY = 0.1;
 /** In a large world somebody always holds up an end, and then nothing is created any more: there they come when most has been. */
 const ENDINGS: ReadonlySet<Happening> = new Set<Happening>(['endNamespace', 'endKind', 'withdrawRule']);
 const LATE = 0.6;
@@ -97,7 +94,7 @@ function drawWeather(
     faults: kinds.filter(() => dice.chance(0.5)),
     crashShare,
     restartMs: dice.pick(100, 5 * SECOND, 2 * MINUTE),
-    leaders: isLarge ? dice.pick(...LEADERS_OF_MANY) : dice.pick('one', 'election', 'two'),
+    leaders: isLarge ? leadersOfMany(dice) : dice.pick('one', 'election', 'two'),
     bridgeSkews: [skew(), skew()],
     functionSkew: skew(),
     watchFaultShare: dice.pick(0, 0, 0.3, 0.8),
@@ -112,6 +109,10 @@ function drawWeather(
     admission: dice.chance(0.6),
     admissionLagMs: dice.pick(0, SECOND, 20 * SECOND),
   };
+}
+
+function leadersOfMany(dice: Dice): Weather['leaders'] {
+  return dice.chance(TWO_OF_MANY) ? 'two' : dice.pick('one', 'election');
 }
 
 function drawRules(dice: Dice, deletions: number): readonly RulePlan[] {
