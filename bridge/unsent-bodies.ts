@@ -44,5 +44,6 @@ function countGivenUp({ session, writableLength }: ClientHttp2Stream): void {
   if (session === undefined || writableLength === 0) return;
   const bytes = (givenUp.get(session) ?? 0) + writableLength;
   givenUp.set(session, bytes);
-  if (bytes > GIVEN_UP_MAX_BYTES) setImmediate(() => session.destroy());
+  // Not in the turn of undici, which is not done with the stream yet.
+  if (bytes > GIVEN_UP_MAX_BYTES) queueMicrotask(() => session.destroy());
 }
