@@ -12,6 +12,9 @@ import { rulePath, statusOf, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
 /** In the list of a rule that was in force while the bridge served the whole cluster. */
 export const ANYWHERE = '*';
 
+/** How many namespaces are asked for at once: a new rule has up to 256 of them. */
+const AT_ONCE = 10;
+
 /** For a rule that puts on no entry anywhere: its status says that, before anything else says that a bridge has begun with it. */
 export const NOWHERE: Served = { namespaces: [], leaving: [] };
 
@@ -44,8 +47,13 @@ async function namespacesOf(
  */
 async function standing(cluster: Pick<Cluster, 'get'>, namespaces: readonly string[]): Promise<readonly string[]> {
   const isThere = async (name: string) => name === ANYWHERE || (await stateOfNamespace(cluster, name)) === 'there';
-  const answers = await Promise.all(namespaces.map(isThere));
-  return namespaces.filter((_, index) => answers[index]);
+  const there: string[] = [];
+  for (let from = 0; from < namespaces.length; from += AT_ONCE) {
+    const some = namespaces.slice(from, from + AT_ONCE);
+    const answers = await Promise.all(some.map(isThere));
+    there.push(...some.filter((_, index) => answers[index]));
+  }
+  return there;
 }
 
 /** Those of them that nobody looks into any more. */

@@ -5,10 +5,11 @@
  */
 import { describe, expect, it } from 'vitest';
 import { kindKey } from '../../bridge/kind-key.ts';
-import { ApiError } from '../../bridge/ports.ts';
+import { ApiError, type Cluster } from '../../bridge/ports.ts';
+import { noteNamespaces } from '../../bridge/rule-namespaces.ts';
 import type { Served } from '../../bridge/served.ts';
 import { bindRights, boundIn, endNamespace, finishNamespace } from '../support/bound-rights.ts';
-import { BUCKETS, ENTRY } from '../support/bridge-builders.ts';
+import { BUCKETS, ENTRY, metaOf } from '../support/bridge-builders.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 
 const TWO: Served = { namespaces: ['team-a', 'team-b'], leaving: [] };
@@ -69,4 +70,22 @@ describe('a namespace that was deleted while its rights are still believed', () 
     await next.clock.advance(120_000);
     expect(next.status().namespaces).toEqual(['team-a']);
   });
+});
+
+it('for namespaces that a rule is to name ten are asked for at once, however many are served (P8)', async () => {
+  const all = Array.from({ length: 64 }, (_, at) => `team-${100 + at}`);
+  let [under, most] = [0, 0];
+  const objectOf = (kind: string, name: string) => ({ apiVersion: 'v1', kind, metadata: metaOf({ name }) });
+  const get: Cluster['get'] = async ({ name }) => {
+    under += 1;
+    most = Math.max(most, under);
+    await new Promise(setImmediate);
+    under -= 1;
+    return name === 'team-163' ? undefined : objectOf('Namespace', name);
+  };
+  const patch: Cluster['patch'] = async () => ({ kind: 'patched', meta: metaOf({}) });
+  const { status } = await noteNamespaces({ get, patch }, objectOf('TeardownRule', 'team'), {
+    ...{ served: { namespaces: all, leaving: [] }, emptied: [] },
+  });
+  expect([most, status]).toEqual([10, { namespaces: all.slice(0, -1) }]);
 });
