@@ -1,7 +1,7 @@
 /*
  * Whether a namespace is there at all, or is being deleted. With a namespace the rights in it are deleted, so what the API server
  * answers about its objects is 403 and not an empty list. Asked by rule-rights.ts, and by whatever counts, before they take that
- * for a missing right; and by status, of the namespace that is asked for.
+ * for a missing right; by rule-namespaces.ts of each that a rule is to name; and by status, of the one that is asked for.
  */
 import { type Listed, listAll } from './listing.ts';
 import { NAMESPACES } from './namespaces.ts';
