@@ -11,6 +11,7 @@ import { randomScripts } from '../simulation/agreement/api-random.ts';
 import { type ApiReal, createApiReal } from '../simulation/agreement/api-real.ts';
 import { runApiScript } from '../simulation/agreement/api-run.ts';
 import type { ApiScript } from '../simulation/agreement/api-script.ts';
+import { drawnFrom } from '../simulation/agreement/drawn.ts';
 import { createLeaseModel, leaseScripts, runLeaseScript } from '../simulation/agreement/lease-script.ts';
 import { birthScripts } from '../simulation/agreement/scripts-births.ts';
 import { deletionScripts } from '../simulation/agreement/scripts-deletions.ts';
@@ -25,10 +26,9 @@ let kube: Kube;
 let real: ApiReal;
 let units = 0;
 
-const RUNS = Number(process.env.AGREEMENT_RUNS ?? 40);
+const { runs: RUNS, seed: SEED } = drawnFrom(process.env);
 /** For all drawn scripts, and for making one that fails small. */
 const PATIENCE_MS = 120_000 + RUNS * 2_000;
-const SEED = Number(process.env.AGREEMENT_SEED ?? 20_260_301);
 const standing = [
   ...[...deletionScripts, ...patchScripts, ...watchScripts],
   ...[...birthScripts, ...guardScripts, ...sizeScripts],

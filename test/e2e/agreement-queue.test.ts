@@ -5,6 +5,7 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Queues, startQueues } from '../../infra/local/queues.ts';
+import { drawnFrom } from '../simulation/agreement/drawn.ts';
 import { queueMistakes } from '../simulation/agreement/queue-mistakes.ts';
 import { createQueueModel } from '../simulation/agreement/queue-model.ts';
 import { randomQueueScripts } from '../simulation/agreement/queue-random.ts';
@@ -18,12 +19,11 @@ import { type QueueDriver, type QueueScript, runQueueScript } from '../simulatio
 import { differing, queueScripts } from '../simulation/agreement/scripts-queues.ts';
 import type { Shown } from '../simulation/agreement/transcript.ts';
 
-const RUNS = Number(process.env.AGREEMENT_RUNS ?? 40);
+const { runs: RUNS, seed: SEED } = drawnFrom(process.env);
 /** Runs of one script at most. */
 const TRIES = 5;
 /** For all drawn scripts, and for making one that fails small. */
 const PATIENCE_MS = 120_000 + RUNS * 2_000;
-const SEED = Number(process.env.AGREEMENT_SEED ?? 20_260_301);
 
 let queues: Queues;
 let clients: QueueClients;
