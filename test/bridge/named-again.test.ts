@@ -60,6 +60,16 @@ describe('a namespace that was deleted while its rights are still believed', () 
     expect(scene.finalizers('maps')).toEqual([ENTRY]);
   });
 
+  it('holds up no withdrawal while it is served on (P9)', async () => {
+    const scene = await believing();
+    await scene.apply();
+    await scene.create('logs', { namespace: 'team-a' });
+    await gone(scene);
+    await scene.deleteRule();
+    await scene.clock.advance(300_000);
+    expect([scene.rule(), scene.finalizers('logs')]).toEqual([undefined, []]);
+  });
+
   it('is not named by a rule that cannot be judged either', async () => {
     const scene = await believing();
     await scene.apply();
