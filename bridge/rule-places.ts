@@ -7,12 +7,13 @@
 import type { KeptRights } from './kept-rights.ts';
 import type { Leavings, Left } from './leavings.ts';
 import { explain, type Log } from './log.ts';
+import { noteNamespaces } from './noted-namespaces.ts';
 import type { Cluster, Kinds, KubeObject } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { Sighting } from './rule-conditions.ts';
 import type { Judgement } from './rule-judge.ts';
-import { formerNamespaces, knownNamespaces, NOWHERE, noteNamespaces, stillLeaving } from './rule-namespaces.ts';
+import { formerNamespaces, knownNamespaces, NOWHERE, stillLeaving } from './rule-namespaces.ts';
 import { mayAll } from './rule-rights.ts';
 import type { Served } from './served.ts';
 import { matchOf } from './teardown-rules.ts';

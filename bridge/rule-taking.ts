@@ -4,11 +4,12 @@
  */
 import type { Contests } from './contests.ts';
 import { addEntry } from './finalizer.ts';
+import { noteNamespaces } from './noted-namespaces.ts';
 import type { Cluster, KubeObject } from './ports.ts';
 import type { RuleBook } from './rule-book.ts';
 import { lastAcceptedOf } from './rule-force.ts';
 import type { Judgement } from './rule-judge.ts';
-import { knownNamespaces, NOWHERE, noteNamespaces, saysWhere } from './rule-namespaces.ts';
+import { knownNamespaces, NOWHERE, saysWhere } from './rule-namespaces.ts';
 import { type Places, type PlacesOptions, seeToFormer, seeToPlaces } from './rule-places.ts';
 import { rulePath, WITHDRAWAL_FINALIZER } from './teardown-rules.ts';
 

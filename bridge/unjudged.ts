@@ -4,10 +4,11 @@
  * generation stands, and so does what is in force; nothing new comes into force unjudged.
  */
 import { explain } from './log.ts';
+import { noteNamespaces } from './noted-namespaces.ts';
 import type { KubeObject, Lease } from './ports.ts';
 import type { RuleBook } from './rule-book.ts';
 import { keepLast } from './rule-force.ts';
-import { knownNamespaces, noteNamespaces, saysWhere } from './rule-namespaces.ts';
+import { knownNamespaces, saysWhere } from './rule-namespaces.ts';
 import { type StatusOptions, updateStatus } from './rule-status.ts';
 import { type Condition, generationOf, statusOf } from './teardown-rules.ts';
 

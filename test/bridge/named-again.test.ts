@@ -5,8 +5,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import { kindKey } from '../../bridge/kind-key.ts';
+import { noteNamespaces } from '../../bridge/noted-namespaces.ts';
 import { ApiError, type Cluster } from '../../bridge/ports.ts';
-import { noteNamespaces } from '../../bridge/rule-namespaces.ts';
 import type { Served } from '../../bridge/served.ts';
 import { bindRights, boundIn, endNamespace, finishNamespace } from '../support/bound-rights.ts';
 import { BUCKETS, ENTRY, metaOf } from '../support/bridge-builders.ts';

@@ -3,6 +3,7 @@
  * is named too long holds up a withdrawal for good. Through the whole bridge in leaving-namespaces.test.ts.
  */
 import { describe, expect, it } from 'vitest';
+import { noteNamespaces } from '../../bridge/noted-namespaces.ts';
 import type { Cluster, KubeObject, ObjectMeta, PatchOutcome } from '../../bridge/ports.ts';
 import {
   ANYWHERE,
@@ -12,7 +13,6 @@ import {
   leftWords,
   namespacesOnly,
   namespacesUnder,
-  noteNamespaces,
   saysWhere,
   stillLeaving,
 } from '../../bridge/rule-namespaces.ts';
