@@ -14,8 +14,7 @@ const endToEnd = (names: readonly string[]) => names.map((name) => `test/e2e/${n
 
 /** End-to-end tests that mostly wait: for leases, for the half minute before a label, for terms, for a rule to be withdrawn. */
 const WAITING = endToEnd([
-  ...['admission-condition', 'bridge-waiting', 'kept-status', 'leader', 'rules-kinds', 'rules-waiting'],
-  ...['rules-withdrawal', 'strays', 'terms'],
+  ...['admission-condition', 'kept-status', 'leader', 'rules-withdrawal', 'strays', 'terms'],
 ]);
 
 /** End-to-end tests on API servers of their own, the longest first: most of them wait for all rules to be taken away. */
