@@ -132,6 +132,12 @@ export function writeRecord(meta: ObjectMeta, rule: string, record: Record): rea
     : [...guards(meta), { op: 'add', path: '/metadata/annotations', value: { [key]: value } }];
 }
 
+/** Whether it names every target that was requested. */
+export function namesRequested(record: Record | undefined, seen: readonly KnownTarget[]): boolean {
+  const named = record?.targets.filter(({ requested }) => requested).map(({ target }) => target) ?? [];
+  return seen.every(({ requested, target }) => !requested || named.includes(target));
+}
+
 /** What was last found to say the same as a record that was read: most looks at an object find nothing new. */
 const lastSame = new WeakMap<Record, string>();
 

@@ -2,7 +2,7 @@
  * Says why a deletion is not done: in memory for metrics, in the record on the object, by an Event when it is held.
  * Called by reconcile.ts for the decisions hold and wait. A happy deletion never gets here with anything to write (P8):
  * the record is written when a deletion is held or has not been done within half a minute, and at most once a minute, but
- * sooner after a person's word, and at once where a result may only be acknowledged when it is written down (traps V8, V16).
+ * sooner after a person's word, and at once where a result may only go when it is written down (traps V8, V10, V16).
  */
 import { heardOf } from './audit.ts';
 import type { Decision } from './decide.ts';
@@ -10,7 +10,7 @@ import { doubled } from './doubling.ts';
 import { heldNote, isNewTelling } from './event-note.ts';
 import { advance, beganAt, type Pending, type Standing } from './pending.ts';
 import { ApiError, type ObjectMeta, type PatchOutcome } from './ports.ts';
-import { type Record, readRecordOfAnyRule, recordKey, saysTheSame, writeRecord } from './record.ts';
+import { namesRequested, type Record, readRecordOfAnyRule, recordKey, saysTheSame, writeRecord } from './record.ts';
 import { nameOf, pathOf, type Run, type Step } from './run.ts';
 import { isTooSlow } from './slowness.ts';
 import { trimmed } from './wire.ts';
@@ -41,8 +41,9 @@ export async function stand(run: Run, decision: Standstill): Promise<Step> {
   const written = readRecordOfAnyRule(pending.meta, pending.rule);
   // Once it is on the object, how it goes on changing can wait for its minute.
   const mustBeWritten = isOwed || (decision.reason === 'TargetChanged' && written?.reason !== 'TargetChanged');
+  // What was answered is not heard again: what it was about has to be known to whoever leads next (trap V10).
   const dueAt =
-    mustBeWritten || pending.owesRefusal
+    mustBeWritten || pending.owesRefusal || (run.hasResults && !namesRequested(written, pending.seen))
       ? now
       : recordDueAt(pending, { ...standing, isListening: isNewlySaid(pending, reach.clock.monotonic()) }, now);
   if (dueAt <= now) {

@@ -56,6 +56,13 @@ export const messageMutations: readonly Mutation[] = [
     caughtBy: 'V10',
   },
   {
+    what: 'lets an answer go before anything on the object names what it was about',
+    file: 'bridge/standing.ts',
+    from: '(run.hasResults && !namesRequested(written, pending.seen))',
+    to: 'false',
+    caughtBy: 'V10',
+  },
+  {
     what: 'publishes requests that do not expire',
     file: 'bridge/contract/request.ts',
     from: 'expires: new Date(expiresAt(terms, number)).toISOString(),',

@@ -4,7 +4,7 @@
  */
 import { decodeRequest, encodeResult, makeResult } from '../../bridge/contract.ts';
 import { HANDLER } from './cloud-handler.ts';
-import { deleteAndPublish, deleteAndWithhold, finish, HOUR, MACHINE, MINUTE } from './deletion.ts';
+import { deleteAndPublish, deleteAndWithhold, finish, HOUR, MACHINE, MINUTE, retarget, uidOf } from './deletion.ts';
 import { FUNCTION_ROLE } from './function-host.ts';
 import { hasOurEntry, OWNER_TAG, ruleText } from './installation.ts';
 import { expectIn, type Trap, trap } from './trap.ts';
@@ -34,6 +34,24 @@ export const messageTraps: readonly Trap[] = [
       expectIn(world, 'Q12', 'the entry to stay', hasOurEntry(world.server.get(MACHINE)));
       await finish(world, 1);
       expectIn(world, 'Q12', 'the object to be gone by the true result', world.server.get(MACHINE) === undefined);
+    },
+  }),
+  trap('V10', 'a target whose slow deletion was answered once is waited for by whoever leads next', {
+    async act(world) {
+      world.cloud.deletionMs = 10 * MINUTE;
+      let isAnswered = false;
+      world.results.onDelete(() => {
+        isAnswered = true;
+      });
+      await deleteAndPublish(world);
+      await world.run(MINUTE, () => isAnswered);
+      for (const process of world.processes.filter(({ isAlive }) => isAlive)) world.crash(process);
+      world.cloud.create('vm-other', uidOf(world), { [OWNER_TAG]: uidOf(world) }, 0);
+      retarget(world, 'vm-other');
+      await world.run(5 * MINUTE);
+      expectIn(world, 'V10', 'the entry to stay', hasOurEntry(world.server.get(MACHINE)));
+      expectIn(world, 'V10', 'the second target to stay', world.cloud.find('vm-other') !== undefined);
+      await finish(world);
     },
   }),
   trap('V10', 'a gone under an earlier form of the rule does not free an object under a later one', {
