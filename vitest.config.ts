@@ -13,9 +13,7 @@ import { longestFirst } from './test/support/longest-first.ts';
 const endToEnd = (names: readonly string[]) => names.map((name) => `test/e2e/${name}.test.ts`);
 
 /** End-to-end tests that mostly wait: for leases, for the half minute before a label, for terms, for a rule to be withdrawn. */
-const WAITING = endToEnd([
-  ...['admission-condition', 'kept-status', 'leader', 'rules-withdrawal', 'strays', 'terms'],
-]);
+const WAITING = endToEnd(['admission-condition', 'kept-status', 'leader', 'rules-withdrawal', 'strays', 'terms']);
 
 /** End-to-end tests on API servers of their own, the longest first: most of them wait for all rules to be taken away. */
 const LEAVING = endToEnd([
