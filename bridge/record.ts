@@ -138,22 +138,12 @@ export function namesRequested(record: Record | undefined, seen: readonly KnownT
   return seen.every(({ requested, target }) => !requested || named.includes(target));
 }
 
-/** What was last found to say the same as a record that was read: most looks at an object find nothing new. */
-const lastSame = new WeakMap<Record, string>();
-
 /** Whether two records say the same, leaving aside when the next look is due. */
 export function saysTheSame(left: Record | undefined, right: Record): boolean {
   if (left === undefined) return false;
-  const wanted = told(right);
-  if (lastSame.get(left) === wanted) return true;
+  const told = ({ next, ...rest }: Record) => JSON.stringify(rest);
   // What was read is in the order of the schema already.
-  const isSame = told(left) === told(recordSchema.parse(clipped(right)));
-  if (isSame) lastSame.set(left, wanted);
-  return isSame;
-}
-
-function told({ next, ...rest }: Record): string {
-  return JSON.stringify(rest);
+  return told(left) === told(recordSchema.parse(clipped(right)));
 }
 
 function clipped(record: Record): Record {

@@ -63,6 +63,16 @@ export const messageMutations: readonly Mutation[] = [
     caughtBy: 'V10',
   },
   {
+    what: 'keeps a changed target in memory only',
+    file: 'bridge/standing.ts',
+    from: "const mustBeWritten = isOwed || (decision.reason === 'TargetChanged' && written?.reason !== 'TargetChanged');",
+    to: 'const mustBeWritten = false;',
+    also: [
+      { file: 'bridge/standing.ts', from: '(run.hasResults && !namesRequested(written, pending.seen))', to: 'false' },
+    ],
+    caughtBy: 'V8',
+  },
+  {
     what: 'publishes requests that do not expire',
     file: 'bridge/contract/request.ts',
     from: 'expires: new Date(expiresAt(terms, number)).toISOString(),',

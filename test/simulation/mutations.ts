@@ -98,13 +98,6 @@ export const mutations: readonly Mutation[] = [
     caughtBy: 'V7',
   },
   {
-    what: 'keeps a changed target in memory only',
-    file: 'bridge/standing.ts',
-    from: "const mustBeWritten = isOwed || (decision.reason === 'TargetChanged' && written?.reason !== 'TargetChanged');",
-    to: 'const mustBeWritten = false;',
-    caughtBy: 'V8',
-  },
-  {
     what: 'counts a gone for a cleared target whatever else was seen',
     file: 'bridge/decide.ts',
     from: 'return [...see.seen, ...see.sent].every(({ target }) => target === gone.target);',
