@@ -5,6 +5,7 @@
  * names the namespace in its status any more; where the whole cluster is served by now, what was kept before is given up.
  * Kept by rule-keeper.ts; asked by rule-places.ts and withdrawal.ts.
  */
+import { atOnce } from './at-once.ts';
 import { BindingSights, type Sight } from './binding-sights.ts';
 import { addEntry, hasEntry, removeEntry } from './finalizer.ts';
 import { explain, type Log } from './log.ts';
@@ -151,11 +152,9 @@ export class KeptRights {
   }
 
   async #each(namespaces: readonly string[], act: (namespace: string) => Promise<void>): Promise<void> {
-    const waiting = [...namespaces];
-    const one = async () => {
-      for (let next = waiting.shift(); next !== undefined && !this.#isStopped; next = waiting.shift()) await act(next);
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, one));
+    await atOnce(AT_ONCE, [...namespaces], async (namespace) => {
+      if (!this.#isStopped) await act(namespace);
+    });
   }
 
   /** Level, not edge: the binding as it is, against what the rules name. Never throws. */

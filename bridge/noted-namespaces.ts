@@ -2,6 +2,7 @@
  * Writes into a rule's status where its entries may be, before any is put on (P5, P9): the namespaces that are served and there.
  * Called by rule-places.ts, rule-taking.ts and unjudged.ts; what the list means stands in rule-namespaces.ts.
  */
+import { atOnce } from './at-once.ts';
 import { guards } from './finalizer.ts';
 import { stateOfNamespace } from './namespace-existence.ts';
 import type { Cluster, KubeObject } from './ports.ts';
@@ -40,13 +41,10 @@ async function namespacesOf(
  * any more (P4).
  */
 async function standing(cluster: Pick<Cluster, 'get'>, namespaces: readonly string[]): Promise<readonly string[]> {
-  const isThere = async (name: string) => name === ANYWHERE || (await stateOfNamespace(cluster, name)) === 'there';
   const there: string[] = [];
-  for (let from = 0; from < namespaces.length; from += AT_ONCE) {
-    const some = namespaces.slice(from, from + AT_ONCE);
-    const answers = await Promise.all(some.map(isThere));
-    there.push(...some.filter((_, index) => answers[index]));
-  }
+  await atOnce(AT_ONCE, namespaces, async (name) => {
+    if (name === ANYWHERE || (await stateOfNamespace(cluster, name)) === 'there') there.push(name);
+  });
   return there;
 }
 

@@ -3,6 +3,8 @@
  * is named, and released only on a person's word. Where a bridge can act the word is written for it; where none can, the
  * entry comes off here when no sent request can still run, or at once if the word says so. Called by rule-drain.ts.
  */
+
+import { atOnce } from '../../at-once.ts';
 import { deletionBegan } from '../../contract.ts';
 import { explain } from '../../log.ts';
 import { othersRunsEnd } from '../../observe.ts';
@@ -12,7 +14,6 @@ import type { Rule } from '../../rule.ts';
 import { type Release, releaseWord } from '../../words.ts';
 import { timeOf } from '../times.ts';
 import type { DrainWorld } from './api.ts';
-import { atOnce } from './at-once.ts';
 import { freeDeleting, sayRelease } from './entries.ts';
 import type { Blocker, Hands, Step } from './step.ts';
 import { type Carrier, nameOfCarrier, pathOf } from './sweep.ts';

@@ -3,6 +3,8 @@
  * waits (settling.ts), takes the entry off live objects, sees to those being deleted (holding.ts), and lets the rule go.
  * A bridge that can do this is left to do it first; both at once do no harm, since every write is guarded. Run by run.ts.
  */
+
+import { atOnce } from '../../at-once.ts';
 import { hasEntry } from '../../finalizer.ts';
 import { kindKey } from '../../kind-key.ts';
 import { explain } from '../../log.ts';
@@ -14,7 +16,6 @@ import { WITHDRAWAL_FINALIZER } from '../../teardown-rules.ts';
 import type { Release } from '../../words.ts';
 import type { Discovery } from '../catalogue.ts';
 import type { DrainWorld } from './api.ts';
-import { atOnce } from './at-once.ts';
 import type { BridgeState } from './bridge-sight.ts';
 import { type Counted, count } from './count.ts';
 import { freeLive } from './entries.ts';

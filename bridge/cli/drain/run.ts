@@ -3,12 +3,13 @@
  * move any more, or time is up. Keeps nothing that the next run needs: it may be stopped at any point, begun again, run
  * twice at once and beside a bridge. Called by the command, drain.ts.
  */
+
+import { atOnce } from '../../at-once.ts';
 import { explain } from '../../log.ts';
 import type { Rule } from '../../rule.ts';
 import type { Release } from '../../words.ts';
 import { fewOf } from '../few.ts';
 import type { DrainWorld } from './api.ts';
-import { atOnce } from './at-once.ts';
 import type { BridgeSight, BridgeState } from './bridge-sight.ts';
 import { withTargets } from './holding.ts';
 import { bridgeWords } from './report.ts';

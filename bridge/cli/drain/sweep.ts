@@ -4,6 +4,8 @@
  * goes over the kinds of one rule. Where a kind may not be listed as a whole, it is looked through in the namespaces that
  * rules name, and in those that are told.
  */
+
+import { atOnce } from '../../at-once.ts';
 import { rulesHolding } from '../../finalizer.ts';
 import { kindKey, kindName } from '../../kind-key.ts';
 import { listAll } from '../../listing.ts';
@@ -14,7 +16,6 @@ import { isRefusedKind } from '../../rule-facts.ts';
 import { ANYWHERE, knownNamespaces } from '../../rule-namespaces.ts';
 import type { Discovery } from '../catalogue.ts';
 import type { DrainWorld } from './api.ts';
-import { atOnce } from './at-once.ts';
 import type { RuleSight } from './rules.ts';
 
 const KINDS_AT_ONCE = 4;

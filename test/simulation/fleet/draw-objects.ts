@@ -7,8 +7,8 @@ import { Dice } from './dice.ts';
 import {
   DOINGS,
   type Doing,
-  FLEET_NAMESPACES,
   type FleetNamespace,
+  NAMESPACE_NAMES,
   type ObjectPlan,
   type RulePlan,
   type ThingPlan,
@@ -43,8 +43,7 @@ export function drawObject(draw: ObjectDraw): ObjectPlan {
     (kind) => (isElsewhere || kind !== 'volumes') && rules.some((rule) => rule.kind === kind),
   );
   const kind = kinds[dice.below(kinds.length)] ?? 'machines';
-  const all = Object.keys(FLEET_NAMESPACES).filter((name): name is FleetNamespace => name in FLEET_NAMESPACES);
-  const namespaces = isElsewhere ? all : crowded;
+  const namespaces = isElsewhere ? NAMESPACE_NAMES : crowded;
   const namespace = namespaces[dice.below(namespaces.length)];
   const isStrange = !isFair && dice.chance(STRANGE);
   const createdAt = dice.below(activeMs * 0.6);

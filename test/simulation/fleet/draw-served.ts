@@ -7,10 +7,10 @@ import { Dice } from './dice.ts';
 import {
   type Act,
   BINDERS,
-  FLEET_NAMESPACES,
   type FleetNamespace,
   type FleetPlan,
   type Happening,
+  NAMESPACE_NAMES,
   SERVED_HAPPENINGS,
 } from './plan.ts';
 
@@ -55,9 +55,8 @@ function drawSome(
   { activeMs, isFair, endsFrom }: ServedDraw,
   dice: Dice,
 ): { readonly served: readonly FleetNamespace[]; readonly acts: readonly Act[] } {
-  const all = Object.keys(FLEET_NAMESPACES).filter((name): name is FleetNamespace => name in FLEET_NAMESPACES);
-  const first = dice.below(all.length);
-  const served = all.filter((_, index) => index === first || dice.chance(0.5));
+  const first = dice.below(NAMESPACE_NAMES.length);
+  const served = NAMESPACE_NAMES.filter((_, index) => index === first || dice.chance(0.5));
   if (isFair) return { served, acts: [] };
   const happenings = [...SERVED_HAPPENINGS, 'endNamespace' as const].filter(() => dice.chance(0.6));
   const drawn = (): Act => {

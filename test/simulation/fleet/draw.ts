@@ -24,8 +24,9 @@ const MINUTE = 60 * SECOND;
 /** One in so many worlds has no faults at all: there the price of a deletion is looked at. */
 const FAIR_EVERY = 8;
 const STATUSES = [409, 422, 429, 500, 503];
-/** Objects for which a budget is drawn, and acts; larger worlds have so many times more of both. */
+/** Objects for which a budget is drawn; larger worlds have so many times more of it. */
 const BRAKED = 40;
+/** Objects for which acts are drawn; larger worlds have more of these by the root (`timesAsMany`). */
 const ACTED = 380;
 /** In a large world two that both believe to lead are rare: what happens, happens twice there, and costs as much as in two worlds. */
 const TWO_OF_MANY = 0.1;

@@ -21,6 +21,10 @@ export type FleetRule = (typeof FLEET_RULES)[number];
 /** Namespaces, and the label that rules may select them by. */
 export const FLEET_NAMESPACES = { 'team-a': 'prod', 'team-b': 'prod', 'team-c': 'test' } as const;
 export type FleetNamespace = keyof typeof FLEET_NAMESPACES;
+/** Their names. */
+export const NAMESPACE_NAMES = Object.keys(FLEET_NAMESPACES).filter(
+  (name): name is FleetNamespace => name in FLEET_NAMESPACES,
+);
 
 /** A rule as it is written first. */
 export interface RulePlan {

@@ -1,6 +1,6 @@
 /*
- * Does something to each of many things, a few at once.
- * Used where a drain goes over rules (run.ts), over kinds (sweep.ts) and over objects (rule-drain.ts, holding.ts).
+ * Does something to each of many things, a few at once. Used where namespaces are gone over (noted-namespaces.ts,
+ * kept-rights.ts), and by a drain for rules (run.ts), kinds (sweep.ts) and objects (rule-drain.ts, holding.ts).
  */
 
 /** Resolves when all are done; a throw ends the one that threw it and is thrown in the end. */
