@@ -68,15 +68,15 @@ const targetChangedRow: RuledRow = (see, rule, now) => {
   if (isKnown && !see.gones.some((gone) => isValidGone(gone, see, now))) return undefined;
   const others = see.seen.some(({ target, requested }) => requested && target !== live && !hasGone(see, target, now));
   const strangers = !isKnown && see.gones.some((gone) => gone.uid === see.uid && gone.target !== live);
-  if (others || strangers) return hold('TargetChanged', isKnown ? UNCONFIRMED : CHANGED);
   const unknown = `${UNKNOWN_TARGET}; the present one is ${isKnown ? 'gone' : 'not asked for yet: retry takes it down'}`;
-  return see.unknownTarget ? hold('TargetChanged', unknown) : undefined;
+  if (see.unknownTarget) return hold('TargetChanged', unknown);
+  return others || strangers ? hold('TargetChanged', isKnown ? UNCONFIRMED : CHANGED) : undefined;
 };
 
 const UNCONFIRMED = 'the live target is gone, but an earlier one was requested and never confirmed';
 const CHANGED = 'the target changed after a request was sent; look at both, then retry or release';
 const UNKNOWN_TARGET =
-  'another target may have been requested before this bridge looked, and nobody knows which: the deletion began before it led, and the object named no target in its first look; if it never named one, or that one is gone, release';
+  'another target may have been requested before this bridge looked, and nobody knows which: the deletion began before it led and the object named no target in its first look, or its record could not be read whole; if there was none, or that one is gone, release';
 
 /** Row 5: the first look found nothing, and the rule wants a person to look. */
 const foundNothingRow: RuledRow = (see, _rule, now) => {

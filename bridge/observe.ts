@@ -6,7 +6,7 @@ import { expiresAt, possibleRunsEnd, possibleRunsEndOfAnyTerm, ruleDigestOf, run
 import type { LiveTarget, Observation, RuleView } from './observation.ts';
 import { beganAt, type Facts, type Pending, remember } from './pending.ts';
 import type { KubeObject } from './ports.ts';
-import { type Record, readRecord } from './record.ts';
+import { countsFor, type Record, readRecord } from './record.ts';
 import type { Evaluation, Rule } from './rule.ts';
 import { slimmed } from './wire.ts';
 import { hasWord, isApproved, releaseWord, retryWord } from './words.ts';
@@ -46,7 +46,7 @@ export function recall(pending: Pending, rule: Rule | undefined): void {
   if (pending.recalled || rule === undefined) return;
   pending.recalled = true;
   const record = readRecord(pending.meta, rule);
-  if (record === undefined) return;
+  if (record === undefined || !countsFor(record, pending)) return;
   pending.unknownTarget = record.unknownTarget === true && !hasLearnt(pending, record);
   for (const target of record.targets) remember(pending, target);
   pending.firstPublished ??= record.firstPublished === undefined ? undefined : Date.parse(record.firstPublished);

@@ -1,7 +1,8 @@
 /*
  * The bridge's record of one deletion under one rule: one annotation on the object, read and written as pure values.
  * Called by observe.ts (reading) and standing.ts (writing). It can make the bridge more careful, never less: what it
- * does not say may still have happened. It counts only for the uid and the rule uid it names (trap V14).
+ * does not say may still have happened. It counts only for the uid and the rule uid it names (trap V14); one that cannot be read
+ * says that nobody knows what was requested (P1).
  */
 import * as z from 'zod/mini';
 import { digest, reason, timestamp } from './contract.ts';
@@ -29,8 +30,10 @@ const refusedSchema = z.object({
   due: timestamp,
 });
 
+const uid = z.string().check(z.minLength(1));
+
 const recordSchema = z.object({
-  uid: z.string(),
+  uid,
   ruleUid: z.string(),
   phase: z.enum(['Pending', 'Held']),
   reason,
@@ -51,7 +54,7 @@ const UNREAD: KnownTarget = { target: '0'.repeat(64), rule: '0'.repeat(64), requ
 
 /** Of a record that is not read whole, as one of a later version may be: all that can be, by itself. */
 const partsSchema = z.object({
-  uid: z.string(),
+  uid,
   ruleUid: z.string(),
   firstPublished: z.catch(z.optional(timestamp), undefined),
   retry: z.catch(z.nullish(z.string()), null),
@@ -79,21 +82,25 @@ export function readRecord(
   rule: { readonly name: string; readonly uid: string },
 ): Record | undefined {
   const record = readRecordOfAnyRule(meta, rule.name);
-  return record?.ruleUid === rule.uid ? record : undefined;
+  const isOfAnyRule = record?.ruleUid === NONE_NAMED && record.unknownTarget === true;
+  return isOfAnyRule || record?.ruleUid === rule.uid ? record : undefined;
 }
 
 /** What was read last of a sight of an object: one look asks for it several times. */
 const lastRead = new WeakMap<ObjectMeta, { readonly text: string; readonly record: Record | undefined }>();
 
-/** The record an object carries for a rule of that name, whichever it was; of this very object it is. */
+/**
+ * The record an object carries for a rule of that name, whichever it was; of this very object it is. One that is too damaged to
+ * say whose it is may be: its uid is empty, and `countsFor` says for whom it counts.
+ */
 export function readRecordOfAnyRule(meta: ObjectMeta, rule: string): Record | undefined {
   const text = meta.annotations?.[recordKey(rule)];
   if (text === undefined) return undefined;
   const last = lastRead.get(meta);
   if (last?.text === text) return last.record;
   const written = parseJson(text);
-  const whole = recordSchema.safeParse(written).data ?? partOf(meta, rule, written);
-  const record = whole?.uid === meta.uid ? whole : undefined;
+  const whole = recordSchema.safeParse(written).data ?? partOf(meta, rule, written) ?? damaged(meta, rule, text);
+  const record = whole.uid === meta.uid || whole.uid === NONE_NAMED ? whole : undefined;
   lastRead.set(meta, { text, record });
   return record;
 }
@@ -106,15 +113,50 @@ export function readRecordOfAnyRule(meta: ObjectMeta, rule: string): Record | un
 function partOf(meta: ObjectMeta, rule: string, written: unknown): Record | undefined {
   const part = partsSchema.safeParse(written).data;
   if (part === undefined) return undefined;
-  const since = meta.deletionTimestamp ?? meta.creationTimestamp;
   const retry = part.retry === null ? retryWord(meta, rule) : part.retry;
-  return { phase: 'Pending', ...NOT_READ_WHOLE, since, ...part, retry };
+  const unknownTarget = part.targets.some(({ target }) => target === UNREAD.target) || part.unknownTarget;
+  return { ...notReadWhole(meta), ...part, retry, unknownTarget };
 }
 
-const NOT_READ_WHOLE = {
-  reason: 'Requested',
-  message: 'a record was written here that this version cannot read whole',
-};
+/**
+ * What has to be taken of a record that is cut off, or lacks whose it is: that others than those known may have been requested.
+ * It counts under any rule of the name, and no retry that stands on the object is about what comes.
+ */
+function damaged(meta: ObjectMeta, rule: string, text: string): Record {
+  const named = { uid: UID_NAMED.exec(text)?.[1] ?? NONE_NAMED, ruleUid: NONE_NAMED };
+  return { ...notReadWhole(meta), ...named, retry: retryWord(meta, rule), targets: [UNREAD], unknownTarget: true };
+}
+
+/** Stands for the uid that a damaged record does not name. */
+const NONE_NAMED = '';
+/** Inside of a text, quotes are escaped, so what matches is no part of a message. */
+const UID_NAMED = /"uid"\s*:\s*"([^"\\]+)"/;
+
+/**
+ * Whether a record counts for a bridge that knows all that was sent in a deletion, or does not. Who has watched it from its
+ * beginning has not asked anything yet, so a damaged record that names nobody is older, as where an object was copied (V14).
+ */
+export function countsFor({ uid: named }: Record, { knowsAllSent }: { readonly knowsAllSent: boolean }): boolean {
+  return named !== NONE_NAMED || !knowsAllSent;
+}
+
+/** What is written without the rule under which the record on an object was written: it may come back. */
+export function carriedOver(
+  meta: ObjectMeta,
+  of: { readonly rule: string; readonly knowsAllSent: boolean },
+): Pick<Record, 'uid' | 'ruleUid' | 'targets'> & Partial<Record> {
+  const before = readRecordOfAnyRule(meta, of.rule);
+  const kept = before !== undefined && countsFor(before, of) ? before : { ruleUid: NONE_NAMED, targets: [] };
+  return { ...kept, uid: meta.uid };
+}
+
+function notReadWhole(meta: ObjectMeta): Pick<Record, 'phase' | 'reason' | 'message' | 'since'> {
+  return {
+    ...{ phase: 'Pending', reason: 'Requested' },
+    message: 'a record was written here that this version cannot read whole',
+    since: meta.deletionTimestamp ?? meta.creationTimestamp,
+  };
+}
 
 /** Writes a record over exactly what was read there, on exactly the object that was read. */
 export function writeRecord(meta: ObjectMeta, rule: string, record: Record): readonly PatchOperation[] {

@@ -10,7 +10,15 @@ import { doubled } from './doubling.ts';
 import { heldNote, isNewTelling } from './event-note.ts';
 import { advance, beganAt, type Pending, type Standing } from './pending.ts';
 import { ApiError, type ObjectMeta, type PatchOutcome } from './ports.ts';
-import { namesRequested, type Record, readRecordOfAnyRule, recordKey, saysTheSame, writeRecord } from './record.ts';
+import {
+  carriedOver,
+  namesRequested,
+  type Record,
+  readRecordOfAnyRule,
+  recordKey,
+  saysTheSame,
+  writeRecord,
+} from './record.ts';
 import { nameOf, pathOf, type Run, type Step } from './run.ts';
 import { isTooSlow } from './slowness.ts';
 import { trimmed } from './wire.ts';
@@ -208,9 +216,7 @@ function recordOf({ pending, rule }: Run, standing: Standing, next: number | und
   const words = heard.length === 0 ? {} : { heard: [...heard] };
   const told = { phase, reason, message, since: new Date(standing.since).toISOString(), ...words };
   // Without the rule, what an earlier process wrote under it must survive: it may come back.
-  if (rule === undefined) {
-    return { ...(readRecordOfAnyRule(pending.meta, pending.rule) ?? blank(pending)), ...told };
-  }
+  if (rule === undefined) return { ...carriedOver(pending.meta, pending), ...told };
   return {
     uid: pending.meta.uid,
     ruleUid: rule.uid,
@@ -223,10 +229,6 @@ function recordOf({ pending, rule }: Run, standing: Standing, next: number | und
     ...(unknownTarget === true ? { unknownTarget } : {}),
     ...(refusal === undefined ? {} : { refused: written(refusal) }),
   };
-}
-
-function blank({ meta }: Pending): Pick<Record, 'uid' | 'ruleUid' | 'targets'> {
-  return { uid: meta.uid, ruleUid: '', targets: [] };
 }
 
 function written({ dueAt, ...refusal }: NonNullable<Pending['refusal']>): NonNullable<Record['refused']> {

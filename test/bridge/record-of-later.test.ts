@@ -23,15 +23,16 @@ describe('a record', () => {
     ...{ reason: 'NotOwned', message: 'no', due: '2026-03-03T10:00:00.000Z' },
   };
   const rest = { firstPublished: '2026-03-02T10:00:00.000Z', retry: 'uid-logs/1', retries: 1, refused };
+  const more = { unknownTarget: true, ...rest };
 
   it.each([
-    ['a phase of its own', { phase: 'Gone' }, { targets: [known], ...rest }],
+    ['a phase of its own', { phase: 'Gone' }, { targets: [known], unknownTarget: undefined, ...rest }],
     ['a time that is none', { since: 'yesterday' }, { targets: [known], ...rest }],
     ['more words than there are', { heard: ['a', 'b', 'c', 'd', 'e'] }, { targets: [known], ...rest }],
     ['another form of what it only tells', { retries: 'two', refused: {} }, { targets: [known], retries: undefined }],
-    ['a target of another form', { targets: [known, { target: 'x' }] }, { targets: [known, unread], ...rest }],
-    ['no list of targets', { targets: { a: known } }, { targets: [unread], ...rest }],
-    ['a target that nobody knows in another form', { unknownTarget: { since: 1 } }, { unknownTarget: true, ...rest }],
+    ['a target of another form', { targets: [known, { target: 'x' }] }, { targets: [known, unread], ...more }],
+    ['no list of targets', { targets: { a: known } }, { targets: [unread], ...more }],
+    ['a target that nobody knows in another form', { unknownTarget: { since: 1 } }, { targets: [known], ...more }],
     ['nothing of all that', { targets: undefined, firstPublished: 1 }, { targets: [unread] }],
   ])(
     'of a later version, with %s, says all that can be read, and that more was requested (P1)',

@@ -30,7 +30,11 @@ export const MUTATED: readonly Mutated[] = [
     tests: ['words', 'words-fuzz', 'person', 'telling', 'stray-acts'].map(bridgeTest),
     atLeast: 95,
   },
-  { file: 'bridge/record.ts', tests: ['record', 'record-names', 'record-of-later'].map(bridgeTest), atLeast: 95 },
+  {
+    file: 'bridge/record.ts',
+    tests: ['record', 'record-names', 'record-of-later', 'record-damaged'].map(bridgeTest),
+    atLeast: 95,
+  },
   { file: 'bridge/target.ts', tests: ['target', 'ownership'].map(bridgeTest), atLeast: 95 },
   { file: 'bridge/settling.ts', tests: ['test/bridge/settling.test.ts'], atLeast: 95 },
   { file: 'bridge/withdrawal-count.ts', tests: ['test/bridge/withdrawal-count.test.ts'], atLeast: 95 },

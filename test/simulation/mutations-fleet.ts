@@ -151,8 +151,8 @@ export const fleetMutations: readonly FleetMutation[] = [
   {
     what: 'takes a record that it cannot read whole for none',
     file: 'bridge/record.ts',
-    from: '?? partOf(meta, rule, written);',
-    to: ';',
+    from: '?? partOf(meta, rule, written) ?? damaged(meta, rule, text);',
+    to: "?? { ...damaged(meta, rule, text), uid: 'nobody' };",
     seed: 481,
     caughtBy: 'P1',
   },

@@ -44,8 +44,15 @@ export const messageMutations: readonly Mutation[] = [
   {
     what: 'asks for a target that follows one that nobody knows',
     file: 'bridge/decide.ts',
-    from: "return see.unknownTarget ? hold('TargetChanged', unknown) : undefined;",
-    to: "return see.unknownTarget && isKnown ? hold('TargetChanged', unknown) : undefined;",
+    from: "if (see.unknownTarget) return hold('TargetChanged', unknown);",
+    to: "if (see.unknownTarget && isKnown) return hold('TargetChanged', unknown);",
+    caughtBy: 'V10',
+  },
+  {
+    what: 'takes a record that does not say whose it is for none',
+    file: 'bridge/record.ts',
+    from: 'whole.uid === meta.uid || whole.uid === NONE_NAMED ? whole : undefined;',
+    to: 'whole.uid === meta.uid ? whole : undefined;',
     caughtBy: 'V10',
   },
   {

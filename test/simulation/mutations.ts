@@ -137,7 +137,7 @@ export const mutations: readonly Mutation[] = [
   {
     what: 'reads the record of another object',
     file: 'bridge/record.ts',
-    from: 'const record = whole?.uid === meta.uid ? whole : undefined;',
+    from: 'const record = whole.uid === meta.uid || whole.uid === NONE_NAMED ? whole : undefined;',
     to: 'const record = whole;',
     caughtBy: 'V14',
   },

@@ -1,12 +1,22 @@
 /*
- * Traps about what a message is worth: an answer that is none, and an answer to an earlier form of the rule. Ids are those of
- * the protocol's lists. Run by traps.test.ts and mutants.slow.test.ts.
+ * Traps about what a message or a record is worth: an answer that is none, an answer to an earlier form of the rule, a record that
+ * does not say whose it is. Ids are those of the protocol's lists. Run by traps.test.ts and mutants.slow.test.ts.
  */
 import { decodeRequest, encodeResult, makeResult } from '../../bridge/contract.ts';
 import { HANDLER } from './cloud-handler.ts';
-import { deleteAndPublish, deleteAndWithhold, finish, HOUR, MACHINE, MINUTE, retarget, uidOf } from './deletion.ts';
+import {
+  annotate,
+  deleteAndPublish,
+  deleteAndWithhold,
+  finish,
+  HOUR,
+  MACHINE,
+  MINUTE,
+  retarget,
+  uidOf,
+} from './deletion.ts';
 import { FUNCTION_ROLE } from './function-host.ts';
-import { hasOurEntry, OWNER_TAG, ruleText } from './installation.ts';
+import { hasOurEntry, OWNER_TAG, RECORD, RELEASE, recordOn, ruleText } from './installation.ts';
 import { expectIn, type Trap, trap } from './trap.ts';
 import type { World } from './world.ts';
 
@@ -52,6 +62,26 @@ export const messageTraps: readonly Trap[] = [
       expectIn(world, 'V10', 'the entry to stay', hasOurEntry(world.server.get(MACHINE)));
       expectIn(world, 'V10', 'the second target to stay', world.cloud.find('vm-other') !== undefined);
       await finish(world);
+    },
+  }),
+  trap('V10', 'what follows a target whose record does not say any more whose it is waits for a release', {
+    async act(world) {
+      world.requests.keepOnly(() => false);
+      await deleteAndPublish(world);
+      await world.run(5 * MINUTE, () => recordOn(world.server.get(MACHINE)) !== undefined);
+      for (const process of world.processes.filter(({ isAlive }) => isAlive)) world.crash(process);
+      world.requests.keepOnly(() => true);
+      const { uid, ...rest } = recordOn(world.server.get(MACHINE)) ?? {};
+      expectIn(world, 'V10', 'a record of the object', uid === uidOf(world));
+      annotate(world, { [RECORD]: JSON.stringify(rest) });
+      world.cloud.create('vm-other', uidOf(world), { [OWNER_TAG]: uidOf(world) }, 0);
+      retarget(world, 'vm-other');
+      await finish(world);
+      expectIn(world, 'V10', 'the entry to stay', hasOurEntry(world.server.get(MACHINE)));
+      expectIn(world, 'V10', 'the second target to stay', world.cloud.find('vm-other') !== undefined);
+      annotate(world, { [RELEASE]: uidOf(world) });
+      await world.run(24 * HOUR, () => world.server.get(MACHINE) === undefined);
+      expectIn(world, 'V7', 'a release to end it', world.server.get(MACHINE) === undefined);
     },
   }),
   trap('V10', 'a gone under an earlier form of the rule does not free an object under a later one', {
