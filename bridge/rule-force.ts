@@ -59,11 +59,13 @@ export function keepLast(
   object: KubeObject,
   { why, isServed, mayTake = true }: { readonly why: string; readonly isServed: boolean; readonly mayTake?: boolean },
 ): void {
-  const { name } = object.metadata;
+  const { name, deletionTimestamp } = object.metadata;
+  // Nothing new gets its entry, from the moment at which it comes into force.
+  const isGoing = deletionTimestamp !== undefined;
   forgetNamesake(book, object);
   const last = book.named(name) ?? (mayTake ? lastAcceptedOf(object) : undefined);
   if (last === undefined) book.refuse(name, why, isServed ? matchOf(object) : undefined);
-  else if (last.notAccepted !== why) book.set({ ...last, notAccepted: why });
+  else if (last.notAccepted !== why) book.set({ ...last, notAccepted: why, ...(isGoing ? { isWithdrawn: true } : {}) });
 }
 
 /** One of the same name that went without being seen to go says nothing about this one. */

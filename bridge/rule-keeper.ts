@@ -238,7 +238,7 @@ class Keeper implements RuleKeeper {
       return;
     }
     try {
-      await sayUnjudged({ ...this.#options, written: this.#own.written }, unanswered.object, error);
+      await sayUnjudged({ ...this.#options, ...this.#own }, unanswered.object, error);
     } catch (failure) {
       log.warn({ rule: name, err: explain(failure) }, 'saying that a rule cannot be judged: failed');
     }

@@ -59,16 +59,23 @@ export function takeOnAsSaid({ book, served }: TakingOptions, object: KubeObject
 
 /** Before anything gets the rule's entry the rule holds itself: deleted a moment later it is withdrawn all the same (P9). */
 export async function takeOn(options: TakingOptions, seen: KubeObject, judgement: Judgement): Promise<TakenOn> {
-  const { cluster, contests } = options;
   const { object, ...places } = await placesOf(options, seen, judgement);
+  return { ...places, ...(await holdItself(options, object)) };
+}
+
+/** Puts our finalizer on a rule that lacks it. Throws when the rule has changed. */
+export async function holdItself(
+  { cluster, contests }: Pick<TakingOptions, 'cluster' | 'contests'>,
+  object: KubeObject,
+): Promise<Pick<TakenOn, 'object' | 'heldIn'>> {
   const { name, uid } = object.metadata;
   const operations = addEntry(object.metadata, WITHDRAWAL_FINALIZER);
-  if (operations === undefined) return { object, ...places };
+  if (operations === undefined) return { object };
   const heldIn = contests.waitFor(uid, HELD);
-  if (heldIn > 0) return { object, ...places, heldIn };
+  if (heldIn > 0) return { object, heldIn };
   const outcome = await cluster.patch(rulePath(name), operations);
   if (outcome.kind === 'conflict') throw new Error(`holding rule ${name}: it has changed`);
-  if (outcome.kind === 'missing') return { object, ...places };
+  if (outcome.kind === 'missing') return { object };
   contests.wrote(uid, HELD);
-  return { object: { ...object, metadata: { ...object.metadata, ...outcome.meta } }, ...places };
+  return { object: { ...object, metadata: { ...object.metadata, ...outcome.meta } } };
 }

@@ -10,10 +10,11 @@ import type { RuleBook } from './rule-book.ts';
 import { keepLast } from './rule-force.ts';
 import { knownNamespaces, saysWhere } from './rule-namespaces.ts';
 import { type StatusOptions, updateStatus } from './rule-status.ts';
+import { holdItself, type TakingOptions } from './rule-taking.ts';
 import { type Condition, generationOf, statusOf } from './teardown-rules.ts';
 
 /** What saying needs. */
-export interface UnjudgedOptions extends StatusOptions {
+export interface UnjudgedOptions extends StatusOptions, Pick<TakingOptions, 'contests'> {
   readonly lease: Lease;
   readonly book: RuleBook;
 }
@@ -26,10 +27,7 @@ export async function sayUnjudged(options: UnjudgedOptions, object: KubeObject, 
   const inForce = book.named(name);
   if (inForce === undefined || inForce.uid !== uid) {
     const isLeading = lease.holds();
-    if (isLeading) {
-      const noted = await noteNamespaces(options.cluster, object, { served: options.served, emptied: [] });
-      book.note(name, options.served.namespaces && knownNamespaces(noted));
-    }
+    if (isLeading) await takeOnUnjudged(options, object);
     const mayTake = isLeading || saysWhere(object, options.served);
     keepLast(book, object, { why: `not judged yet: ${cause}`, isServed: true, mayTake });
   }
@@ -42,6 +40,13 @@ export async function sayUnjudged(options: UnjudgedOptions, object: KubeObject, 
   const message = `generation ${generation} cannot be judged now, which is tried again: ${cause}; ${rest}`;
   const unknown = (type: Condition['type']): Condition => ({ type, status: 'Unknown', reason: 'NotJudged', message });
   await updateStatus(options, name, isWorking ? [unknown('Accepted')] : [unknown('Accepted'), unknown('Ready')]);
+}
+
+/** What was accepted before puts entries on as soon as it is in force: the rule has to say where, and to hold itself (P5, P9). */
+async function takeOnUnjudged(options: UnjudgedOptions, object: KubeObject): Promise<void> {
+  const noted = await noteNamespaces(options.cluster, object, { served: options.served, emptied: [] });
+  options.book.note(object.metadata.name, options.served.namespaces && knownNamespaces(noted));
+  if (object.metadata.deletionTimestamp === undefined) await holdItself(options, noted);
 }
 
 /** Whether this very generation was accepted before. */

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../bridge/ports.ts';
 import type { Served } from '../../bridge/served.ts';
 import { TEARDOWN_RULES, WITHDRAWAL_FINALIZER } from '../../bridge/teardown-rules.ts';
-import { ENTRY, HANDLER, RULE } from '../support/bridge-builders.ts';
+import { BUCKETS, ENTRY, HANDLER, RULE } from '../support/bridge-builders.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 
 const ONE: Served = { namespaces: ['team-a'], leaving: [] };
@@ -84,5 +84,44 @@ describe('a rule that is new', () => {
     await scene.clock.advance(20_000);
     expect(scene.status().namespaces).toEqual(['team-a']);
     expect(scene.said('Ready')).toBe('True Ready');
+  });
+});
+
+describe('a rule that was accepted before, and cannot be judged', () => {
+  /** A bridge starts after another one where no question about the kind is answered, and a rule was changed meanwhile. */
+  async function unanswered(change: (world: RuleScene) => void): Promise<RuleScene> {
+    const world = await RuleScene.start();
+    await world.apply();
+    await world.stop();
+    change(world);
+    const error = new ApiError('discovering storage.example.com/v1', 503);
+    const prepare = ({ kinds }: RuleScene) => void kinds.fails.set('storage.example.com/v1/buckets', error);
+    return await RuleScene.start({ world, listed: [BUCKETS], prepare });
+  }
+
+  it('holds itself again before anything gets its entry, where somebody has taken its finalizer off (P9)', async () => {
+    const scene = await unanswered(({ cluster }) =>
+      cluster.change(
+        RULE,
+        ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, finalizers: [] } }),
+        TEARDOWN_RULES,
+      ),
+    );
+    const before = scene.cluster.calls.length;
+    await scene.create('logs');
+    await scene.clock.advance(20_000);
+    expect(scene.finalizers('logs')).toEqual([ENTRY]);
+    expect(scene.rule()?.metadata.finalizers).toEqual([WITHDRAWAL_FINALIZER]);
+    const patches = scene.cluster.calls.slice(before).filter(({ verb }) => verb === 'patch');
+    expect(patches.map(({ name }) => name).slice(0, 2)).toEqual([RULE, 'logs']);
+  });
+
+  it('gives its entry to nothing while it is being deleted (P9)', async () => {
+    const scene = await unanswered(({ cluster }) => cluster.delete(RULE, {}, TEARDOWN_RULES));
+    const patched = () => scene.cluster.calls.filter(({ verb, name }) => verb === 'patch' && name === 'logs');
+    await scene.create('logs');
+    await scene.clock.advance(120_000);
+    expect(scene.book.named(RULE)).toMatchObject({ isWithdrawn: true });
+    expect(patched()).toEqual([]);
   });
 });
