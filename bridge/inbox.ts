@@ -8,6 +8,7 @@ import { entryOf, hasEntry } from './finalizer.ts';
 import { explain, type Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Gone } from './observation.ts';
+import { noteAnswer } from './observe.ts';
 import { learn, type Pending, pendingKey, remember } from './pending.ts';
 import type { Clock, Cluster, IncomingMessage, KindRef, ObjectMeta } from './ports.ts';
 import type { Rule } from './rule.ts';
@@ -158,6 +159,7 @@ async function deliver(
   if (options.isStopping()) return false;
   const hadBegun = pending.seen.some(({ started }) => started);
   if (isDeadLetter(result)) options.metrics.deadLetters.inc({ rule: pending.rule });
+  noteAnswer(pending, rule, { expires: Date.parse(result.data.expires), now: options.clock.now() });
   const disposition = take(options, pending, result);
   count(options, disposition, true);
   // What a later decision depends on has to be on the object before the message is gone (P5).

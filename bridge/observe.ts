@@ -95,7 +95,7 @@ export function observe(pending: Pending, facts: Facts, { rule, neverAccepted }:
     sent: pending.sent,
     gones: pending.gones,
     refusal: pending.refusal,
-    knowsAllSent: pending.knowsAllSent,
+    knowsAllSent: pending.knowsAllSent && pending.othersUntil === undefined,
     unknownTarget: pending.unknownTarget === true,
     runsEnd: runsEnd(pending, rule, began),
   };
@@ -119,12 +119,26 @@ function noteTarget(pending: Pending, { digest }: RuleView, evaluation: Evaluati
   remember(pending, { target, rule: digest ?? UNPROVEN, requested, started: false });
 }
 
+/**
+ * Takes note of an answer. Where, as far as is known here, nobody can have sent what it answers, another process believes to lead as
+ * well, and may have sent more by now: copies of that can still run (trap V12), and a word waits for it (trap V1).
+ */
+export function noteAnswer(
+  pending: Pending,
+  rule: Rule,
+  { expires, now }: { readonly expires: number; readonly now: number },
+): void {
+  const known = runsEnd(pending, rule, beganAt(pending));
+  if (known === undefined || known < runEndsBy(expires)) pending.othersUntil = now;
+}
+
 /** When the last request that may have been sent has surely ended; undefined when none can have been. */
 function runsEnd(pending: Pending, rule: Rule | undefined, began: number): number | undefined {
   const ends: number[] = [];
   if (!pending.knowsAllSent) {
     ends.push(othersRunsEnd(rule, { began, until: pending.firstLooked }));
   }
+  if (pending.othersUntil !== undefined) ends.push(othersRunsEnd(rule, { began, until: pending.othersUntil }));
   for (const { attempt, at } of pending.sent) {
     // Without the rule it was sent under its term is not known any more.
     ends.push(

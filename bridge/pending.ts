@@ -34,6 +34,8 @@ export interface Pending {
   readonly kind: KindRef;
   /** This deletion began after the first complete list, so no other process can have sent anything for it. */
   readonly knowsAllSent: boolean;
+  /** When an answer last came to a request that, as far as was known here, nobody had sent; in ms since the epoch. */
+  othersUntil: number | undefined;
   /** When it was first looked at, in ms since the epoch. */
   readonly firstLooked: number;
   /** The newest metadata known, from the watch or from a write of ours. */
@@ -134,6 +136,7 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
     ...from,
     key: pendingKey(from.meta.uid, from.rule),
     began: undefined,
+    othersUntil: undefined,
     facts: undefined,
     doubted: false,
     wasOver: false,

@@ -5,7 +5,15 @@
 import { describe, expect, it } from 'vitest';
 import { drawPlan } from './fleet/draw.ts';
 import { runFleet } from './fleet/fleet.ts';
-import { type Act, type Doing, LATER_FORMS, type LaterForm, type ObjectPlan, type Weather } from './fleet/plan.ts';
+import {
+  type Act,
+  type Doing,
+  LATER_FORMS,
+  type LaterForm,
+  type ObjectPlan,
+  type RulePlan,
+  type Weather,
+} from './fleet/plan.ts';
 
 const SECOND = 1000;
 const CALM_AT = 30 * 60 * SECOND;
@@ -17,19 +25,26 @@ async function runMachines(
   {
     weather,
     acts = [],
+    binding = 'uid',
     ...later
-  }: { readonly weather: Partial<Weather>; readonly acts?: readonly Act[]; readonly later?: LaterForm },
+  }: {
+    readonly weather: Partial<Weather>;
+    readonly acts?: readonly Act[];
+    readonly binding?: RulePlan['binding'];
+    readonly later?: LaterForm;
+  },
 ) {
   const { served: _, ...drawn } = drawPlan(2, 1);
   const spec = { term: '30m', whenAbsent: 'Release', deadline: '24h' };
   return await runFleet({
     ...drawn,
     ...later,
+    ...(binding === 'none' ? { allowsNone: true } : {}),
     ...{
       acts,
       weather: { ...drawn.weather, isFair: false, calmAt: CALM_AT, leaders: 'one', admission: true, ...weather },
     },
-    rules: drawn.rules.filter(({ name }) => name === 'machines').map((rule) => ({ ...rule, spec })),
+    rules: drawn.rules.filter(({ name }) => name === 'machines').map((rule) => ({ ...rule, binding, spec })),
     objects: objects.map((object, index) => ({
       ...{ index, kind: 'machines', namespace: 'team-a', labels: {}, isRetained: false, doings: [] },
       ...{ createdAt: 0, deletedAt: DELETED_AT },
@@ -49,6 +64,23 @@ it('P2 who asked for a deletion is known also where it arrives when its run is o
   expect(deletions).toBeGreaterThan(100);
   expect(faults['call error late']).toBeGreaterThan(100);
 });
+
+it.each(['name', 'none'] as const)(
+  'P2 V12 one of two that both lead, which has sent nothing, frees no name while what the other has sent can run (proof by %s)',
+  async (binding) => {
+    const again = (index: number) => ({ deletedAt: DELETED_AT + index * SECOND, comesAgain: true }) as const;
+    const objects = Array.from({ length: 40 }, (_, index) => again(index));
+    // Whose clock is behind sends half a minute later; by then the first answer is there, and a copy of the request may not be.
+    const bridgeSkews = [-30 * SECOND, 0] as const;
+    const queue = { copies: 0.4, delayMs: 20 * SECOND, shuffled: true };
+    const weather = { leaders: 'two', bridgeSkews, faultShare: 0, faults: [], queue, lostShare: 0 } as const;
+
+    const { broken, deletions } = await runMachines(objects, { weather, binding });
+
+    expect(broken).toEqual([]);
+    expect(deletions).toBeGreaterThanOrEqual(objects.length);
+  },
+);
 
 describe('P1 V10 a target that was asked for, whose request is lost and whose sender is killed, and that is changed', () => {
   const weather = { faultShare: 0, faults: [], lostShare: 1, restartMs: 5 * SECOND } as const;
