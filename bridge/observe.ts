@@ -51,7 +51,7 @@ export function recall(pending: Pending, rule: Rule | undefined): void {
   for (const target of record.targets) remember(pending, target);
   pending.firstPublished ??= record.firstPublished === undefined ? undefined : Date.parse(record.firstPublished);
   pending.retryHandled ??= record.retry;
-  pending.retries = Math.max(pending.retries, record.retries ?? 0);
+  pending.retries = Math.max(pending.retries, Math.min(record.retries ?? 0, RETRIES_BELIEVED));
   // A time ahead of this clock is somebody's mistake, and must not hold anything off.
   const since = Math.min(Date.parse(record.since), pending.firstLooked);
   pending.recordedAt = since;
@@ -61,6 +61,9 @@ export function recall(pending: Pending, rule: Rule | undefined): void {
     pending.refusal ??= { ...refusal, dueAt: Date.parse(due) };
   }
 }
+
+/** Nobody asks so often: what says more is somebody's mistake, and counted on from there no record could be written any more. */
+const RETRIES_BELIEVED = 100_000;
 
 /** Whether an answer that came before the first look was about a target that the record does not say was requested. */
 function hasLearnt({ seen }: Pending, record: Record): boolean {

@@ -186,3 +186,22 @@ describe('a deletion whose record was damaged', () => {
     expect(scene.cluster.peek('logs')).toBeUndefined();
   });
 });
+
+describe('a record in which somebody has written more retries than it can hold', () => {
+  it.each([999_999, 1_000_000, 1_000_001, 9e99])(
+    'as %d, is no obstacle to the next retry: that is sent, and told of as any (P4)',
+    async (retries) => {
+      const world = await damagedAfter((written) => JSON.stringify({ ...JSON.parse(written), retries }), 'team-a-logs');
+      const scene = await Scene.start({ after: world });
+      for (const word of ['1', '2']) {
+        const asked = scene.requests.length;
+        scene.cluster.annotate('logs', `${RETRY_PREFIX}${RULE}`, `uid-logs/${word}`);
+        await scene.clock.advance(120_000);
+        expect(scene.requests).toHaveLength(asked + 1);
+        expect(scene.record()).toMatchObject({ reason: 'Requested', message: 'waiting for the result', retry: word });
+      }
+      await scene.answer(gone);
+      expect(scene.cluster.peek('logs')).toBeUndefined();
+    },
+  );
+});
