@@ -197,7 +197,9 @@ export class Candidate implements Lease {
     this.#candidacy = won(this.#candidacy, written.record, sentAt);
     this.#wonAtWall = wall;
     if (!wasElected) {
-      const { holder: before, renewTime: heldUntil } = stored?.record ?? {};
+      const { holder, renewTime: heldUntil } = stored?.record ?? {};
+      // Who gave it back has left no name.
+      const before = holder === '' ? 'given back' : holder;
       log.info({ identity, transitions: record.transitions, before, heldUntil }, 'leading: this bridge has the lease');
       this.#elected.resolve();
     }

@@ -39,6 +39,26 @@ describe('two bridges', () => {
     expect([two.candidate.holds(), one.lost]).toEqual([true, undefined]);
   });
 
+  it('log who led before and until when: nobody, one that gave the lease back, one that let it run out', async () => {
+    const scene = new LeaseScene();
+    const one = scene.stand('one');
+    await scene.clock.advance(SECOND);
+    const stopped = one.candidate.stop();
+    await scene.clock.advance(5);
+    await stopped;
+    const two = scene.stand('two');
+    await scene.clock.advance(SECOND);
+    two.fate = 'silent';
+    scene.stand('three');
+    await scene.clock.advance(LEASE_MS + 3 * SECOND);
+    const led = scene.kept.lines.filter(({ message }) => message.startsWith('leading:')).map(({ fields }) => fields);
+    expect(led).toMatchObject([
+      { identity: 'one', before: undefined, heldUntil: undefined },
+      { identity: 'two', before: 'given back', heldUntil: expect.any(String) },
+      { identity: 'three', before: 'two', heldUntil: expect.any(String) },
+    ]);
+  });
+
   it('the one that stands by leaves without a word', async () => {
     const scene = new LeaseScene();
     const one = scene.stand('one');
