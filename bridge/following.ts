@@ -17,14 +17,17 @@ export interface Following {
 /** Watches what is needed, now and after every change. */
 export function followRules(options: BridgeOptions, parts: Parts): Following {
   const { rules, listed, clock, random, metrics, log } = options;
-  const { pendings, watches, namespaces, strays, work } = parts;
+  const { pendings, watches, namespaces, serving, strays, work } = parts;
   const listedKinds = new ListedKinds({
     ...{ kinds: listed?.kinds ?? [], port: listed?.port ?? NOWHERE, clock, random, metrics, log },
     onChange: () => follow(),
   });
   const follow = () => {
     // A kind whose rule is gone is watched for as long as somebody may still free what is pending there.
-    watches.set(withListed([...rules.kinds, ...[...pendings.values()].map(({ kind }) => kind)], listedKinds.found));
+    const needed = [...rules.kinds, ...[...pendings.values()].map(({ kind }) => kind)];
+    // Where the version that a rule names is not served, its objects are seen in another all the same.
+    const shown = needed.filter((kind) => !serving.isDown(kind));
+    watches.set([...needed, ...notAmong(shown, listedKinds.found)]);
     namespaces.need(rules.rules.some(({ matchesNamespace }) => matchesNamespace !== undefined));
   };
   follow();
@@ -71,10 +74,10 @@ function beginListed(options: BridgeOptions, { strays, watches }: Parts, listedK
   };
 }
 
-/** In whichever version a kind is needed, it is not watched in another as well: that would show every object twice. */
-function withListed(needed: readonly KindRef[], listed: readonly KindRef[]): readonly KindRef[] {
-  const areNeeded = new Set(needed.map(resourceOf));
-  return [...needed, ...listed.filter((kind) => !areNeeded.has(resourceOf(kind)))];
+/** In whichever version a kind is shown, it is not watched in another as well: that would show every object twice. */
+function notAmong(shown: readonly KindRef[], listed: readonly KindRef[]): readonly KindRef[] {
+  const areShown = new Set(shown.map(resourceOf));
+  return listed.filter((kind) => !areShown.has(resourceOf(kind)));
 }
 
 /** Runs once something is so; returns what cancels that. */

@@ -185,6 +185,8 @@ export class Intake implements Sink {
     const known = pendings.get(pendingKey(from.meta.uid, from.rule));
     const meta = trimmed(from.meta);
     if (known !== undefined) {
+      const { version } = from.kind;
+      if (!known.shownIn.includes(version)) known.shownIn = [...known.shownIn, version];
       if (advance(known, meta)) add(known.key);
       return known;
     }

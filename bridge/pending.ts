@@ -31,7 +31,10 @@ export interface Pending {
   /** `<uid>/<rule>` */
   readonly key: string;
   readonly rule: string;
-  readonly kind: KindRef;
+  /** In the version in which the object is read and written: the rule's own, if that is served. */
+  kind: KindRef;
+  /** The versions in which watches have shown it. */
+  shownIn: readonly string[];
   /** This deletion began after the first complete list, so no other process can have sent anything for it. */
   readonly knowsAllSent: boolean;
   /** When an answer last came to a request that, as far as was known here, nobody had sent; in ms since the epoch. */
@@ -135,6 +138,7 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
   return {
     ...from,
     key: pendingKey(from.meta.uid, from.rule),
+    shownIn: [from.kind.version],
     began: undefined,
     othersUntil: undefined,
     facts: undefined,

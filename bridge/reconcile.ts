@@ -8,7 +8,7 @@ import { type Decision, decide } from './decide.ts';
 import { entryOf, hasEntry } from './finalizer.ts';
 import { factsOf, observe, recall } from './observe.ts';
 import { advance, type Facts, type Pending, type Settle } from './pending.ts';
-import type { KubeObject } from './ports.ts';
+import { ApiError, type KubeObject } from './ports.ts';
 import { publish } from './publishing.ts';
 import { finish, remove } from './removal.ts';
 import type { Rule } from './rule.ts';
@@ -19,6 +19,7 @@ import { trimmed } from './wire.ts';
 const ROUNDS_MAX = 6;
 const UNKNOWN_AGAIN_MS = 1_000;
 const TROUBLE_AGAIN_MS = 10_000;
+const OTHER_VERSION_AGAIN_MS = 60_000;
 
 /**
  * Runs over one pending deletion.
@@ -52,21 +53,35 @@ async function runOnce(reach: Reach, pending: Pending, taken: Settle[]): Promise
   if (isUnknown && trouble === undefined) return { kind: 'done', wakeAt: reach.clock.now() + UNKNOWN_AGAIN_MS };
   const facts = currentFacts(pending, rule) ?? (await read(reach, pending, rule));
   if (facts === undefined) return { kind: 'done' };
+  const seen = ruleSeen(pending, rule);
   // The watch was faster than the GET: what was read is not what is there.
-  if (currentFacts(pending, rule) === undefined) return { kind: 'again' };
-  recall(pending, rule);
+  if (currentFacts(pending, seen) === undefined) return { kind: 'again' };
+  recall(pending, seen);
   for (const settle of pending.settles.splice(0)) taken.push(settle);
-  const run: Run = { reach, pending, facts, rule, hasResults: taken.length > 0 };
+  const run: Run = { reach, pending, facts, rule: seen, hasResults: taken.length > 0 };
   hearWords(run);
-  const decision = decide(
-    observe(pending, facts, { rule, neverAccepted: trouble ?? reach.whyNotAccepted(pending.rule, pending.kind) }),
-    reach.clock.now(),
-  );
+  const unseen = seen === rule ? undefined : whyUnseen(rule);
+  const neverAccepted = trouble ?? unseen ?? reach.whyNotAccepted(pending.rule, pending.kind);
+  const decision = decide(observe(pending, facts, { rule: seen, neverAccepted }), reach.clock.now());
   const step = await act(run, decision);
-  // Nothing tells when the rules can be read again.
-  return trouble === undefined || step.kind === 'again'
-    ? step
-    : { kind: 'done', wakeAt: reach.clock.now() + TROUBLE_AGAIN_MS };
+  if (step.kind === 'again') return step;
+  // Nothing tells when the rules can be read again, or a version be served.
+  if (trouble !== undefined) return { kind: 'done', wakeAt: reach.clock.now() + TROUBLE_AGAIN_MS };
+  if (unseen === undefined) return step;
+  const again = reach.clock.now() + OTHER_VERSION_AGAIN_MS;
+  return { kind: 'done', wakeAt: Math.min(step.wakeAt ?? again, again) };
+}
+
+/** The rule, where the object was read in the version that its expressions are written for: over another they may say anything. */
+function ruleSeen({ kind }: Pending, rule: Rule | undefined): Rule | undefined {
+  return rule?.match.version === kind.version ? rule : undefined;
+}
+
+function whyUnseen(rule: Rule | undefined): string | undefined {
+  if (rule === undefined) return undefined;
+  const { group, version, resource } = rule.match;
+  const name = [resource, version, group].filter((part) => part !== '').join('.');
+  return `${name} is not served, and the rule's expressions are for that version: serve it again, or release the entry`;
 }
 
 async function act(run: Run, decision: Decision): Promise<Step> {
@@ -93,13 +108,13 @@ function currentFacts({ facts, doubted, meta }: Pending, rule: Rule | undefined)
 /** Reads the object; undefined when the deletion is over because the object or the entry is gone. */
 async function read(reach: Reach, pending: Pending, rule: Rule | undefined): Promise<Facts | undefined> {
   const readAt = reach.clock.monotonic();
-  const object = await getOf(reach, pending);
+  const object = await getOf(reach, pending, rule);
   if (object === undefined || object.metadata.uid !== pending.meta.uid) {
     finish(reach, pending, 'object');
     return undefined;
   }
   advance(pending, trimmed(object.metadata));
-  pending.facts = factsOf({ object, rule, clusterUid: reach.clusterId.uid, readAt });
+  pending.facts = factsOf({ object, rule: ruleSeen(pending, rule), clusterUid: reach.clusterId.uid, readAt });
   if (!hasEntry(object.metadata, entryOf(pending.rule))) {
     finish(reach, pending, 'entry');
     return undefined;
@@ -109,13 +124,27 @@ async function read(reach: Reach, pending: Pending, rule: Rule | undefined): Pro
   return pending.facts;
 }
 
-/** A doubt that comes while the GET is under way stands, and one that the GET could not settle comes back. */
-async function getOf(reach: Reach, pending: Pending): Promise<KubeObject | undefined> {
+/**
+ * Reads in the version that the rule names, whichever watch has shown the object; where that is not served, in one that did.
+ * A doubt that comes while the GET is under way stands, and one that the GET could not settle comes back.
+ */
+async function getOf(reach: Reach, pending: Pending, rule: Rule | undefined): Promise<KubeObject | undefined> {
   pending.doubted = false;
   try {
-    return await reach.cluster.get(pathOf(pending));
+    pending.kind = { ...pending.kind, version: rule?.match.version ?? pending.kind.version };
+    return await reach.cluster.get(pathOf(pending)).catch(async (error: unknown) => {
+      const version = pending.shownIn.find((one) => one !== pending.kind.version);
+      if (version === undefined || !isUnserved(error)) throw error;
+      pending.kind = { ...pending.kind, version };
+      return await reach.cluster.get(pathOf(pending));
+    });
   } catch (error) {
     pending.doubted = true;
     throw error;
   }
+}
+
+/** An object that is not there is no error. */
+function isUnserved(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 404 || error.status === 405);
 }

@@ -43,6 +43,12 @@ export class Serving {
     service.wasBroken = true;
   }
 
+  /** Whether the API server has said that it does not serve the kind, and was not seen to since. */
+  isDown(kind: KindRef): boolean {
+    const { since, wasBroken } = this.#of(kind);
+    return wasBroken && since === undefined;
+  }
+
   /** Nobody looks any more. */
   unseen(kind: KindRef): void {
     this.#of(kind).since = undefined;

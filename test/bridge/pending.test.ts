@@ -85,7 +85,8 @@ describe('a target that an answer is about', () => {
 
 describe('a deletion', () => {
   it('that was just seen is one of which nothing is known, sent, told or owed', () => {
-    const { key, rule, kind, meta, knowsAllSent, firstLooked, answered, ...rest } = pendingOf();
+    const { key, rule, kind, shownIn, meta, knowsAllSent, firstLooked, answered, ...rest } = pendingOf();
+    expect(shownIn).toEqual([BUCKETS.version]);
     expect(answered).toBe(NOTHING_ANSWERED);
     const known = Object.entries(rest).filter(([, value]) => {
       if (value === undefined || value === false || value === 0) return false;

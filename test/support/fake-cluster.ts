@@ -48,6 +48,8 @@ export class FakeCluster implements Cluster {
   readonly refused = new Map<string, 403 | 404>();
   /** Fields that the definition of rules lacks in its schema of the status: what is written there is dropped. */
   readonly dropped = new Set<string>();
+  /** What is read in another version than it was made in. */
+  converted: (object: KubeObject, version: string) => KubeObject = (object) => object;
   /** The status of the last PATCH. */
   patchStatus: number | undefined;
   readonly #store = new FakeStore();
@@ -128,7 +130,8 @@ export class FakeCluster implements Cluster {
 
   async get(path: ObjectPath): Promise<KubeObject | undefined> {
     this.#called({ verb: 'get', name: path.name, kind: path });
-    return structuredClone(this.peek(path.name, path));
+    const object = structuredClone(this.peek(path.name, path));
+    return object === undefined ? undefined : this.converted(object, path.version);
   }
 
   async patch(path: ObjectPath, operations: readonly PatchOperation[], subresource?: 'status'): Promise<PatchOutcome> {

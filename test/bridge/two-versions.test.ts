@@ -1,0 +1,139 @@
+/*
+ * A kind that is served in two versions, with a rule for each: every object is shown by two watches, and what a rule's
+ * expressions see is the object in the version that the rule names, whichever watch was first. And what becomes of the
+ * deletions of a rule whose version is not served any more. The whole bridge over fakes.
+ */
+import { describe, expect, it } from 'vitest';
+import { ApiError, type KubeObject } from '../../bridge/ports.ts';
+import { BUCKETS, ENTRY, RULE, ruleOf } from '../support/bridge-builders.ts';
+import { Scene } from '../support/bridge-scene.ts';
+import { settled } from '../support/manual-clock.ts';
+import { RuleScene } from '../support/rule-scene.ts';
+
+const SECOND = { ...BUCKETS, version: 'v2' };
+const OTHER = 'other-rule';
+const OTHER_ENTRY = `finalizer-bridge.dev/${OTHER}`;
+const MINUTE = 60_000;
+
+/** What v1 calls `bucket` is called `name` in v2. */
+function converted(object: KubeObject, version: string): KubeObject {
+  const apiVersion = `${BUCKETS.group}/${version}`;
+  return version === 'v1' ? object : { ...object, apiVersion, spec: { name: Object(object.spec).bucket } };
+}
+
+const older = ruleOf({ whenTargetMissing: 'Release' });
+const newer = ruleOf(
+  {
+    match: SECOND,
+    target: { bucket: 'object.spec.name', region: "'eu-central-1'", account: "'111122223333'" },
+    whenTargetMissing: 'Release',
+  },
+  OTHER,
+);
+
+/** A bridge that watches both versions, in this order; `unserved` may be filled later. */
+async function sceneOf(rules: readonly (typeof older)[], unserved = new Set<string>()): Promise<Scene> {
+  return await Scene.start({
+    rules,
+    prepare: ({ cluster }) => {
+      cluster.converted = converted;
+      cluster.before = ({ kind }) => {
+        if (kind !== undefined && unserved.has(kind.version)) throw new ApiError('asking', 404);
+      };
+    },
+  });
+}
+
+const asked = (scene: Scene) =>
+  scene.requests.map(({ data: { rule, object, target } }) => [rule.name, object.apiVersion, target.bucket]).sort();
+
+describe('P1 an object of a kind with a rule for each of two versions', () => {
+  it.each([
+    { first: 'v1', rules: [older, newer] },
+    { first: 'v2', rules: [newer, older] },
+  ])(
+    'is asked for under each rule as its own version shows it, where the watch of $first is first',
+    async ({ rules }) => {
+      const scene = await sceneOf(rules);
+
+      await scene.deleted({ finalizers: [ENTRY, OTHER_ENTRY] });
+      await scene.clock.advance(1_000);
+
+      expect(asked(scene)).toEqual([
+        [OTHER, `${BUCKETS.group}/v2`, 'team-a-logs'],
+        [RULE, `${BUCKETS.group}/v1`, 'team-a-logs'],
+      ]);
+      expect(scene.finalizers()).toEqual([ENTRY, OTHER_ENTRY]);
+      for (const request of scene.requests) {
+        expect(await scene.answer({ outcome: 'gone', evidence: 'deleted' }, request)).toBe(true);
+      }
+      expect(scene.cluster.peek('logs')).toBeUndefined();
+    },
+  );
+});
+
+describe('a deletion under a rule whose version is not served any more', () => {
+  const elsewhere = ruleOf({ match: { ...SECOND, labelSelector: { matchLabels: { app: 'other' } } } }, OTHER);
+
+  async function dropped(unserved: Set<string>): Promise<Scene> {
+    const scene = await sceneOf([older, elsewhere], unserved);
+    await scene.deleted({ finalizers: [ENTRY] });
+    scene.cluster.endWatches();
+    unserved.add('v1');
+    scene.cluster.annotate('logs', 'touched', 'yes');
+    await scene.clock.advance(MINUTE);
+    return scene;
+  }
+
+  it('P7 says so on the object, as another version shows it', async () => {
+    const scene = await dropped(new Set());
+
+    expect(scene.standing()).toBe('Held RuleNotAccepted');
+    const record = scene.cluster.peek('logs')?.metadata.annotations?.[`status.finalizer-bridge.dev/${RULE}`];
+    expect(record).toContain('buckets.v1.storage.example.com is not served');
+    expect(scene.finalizers()).toEqual([ENTRY]);
+  });
+
+  it('P4 ends by a release', async () => {
+    const scene = await dropped(new Set());
+
+    scene.cluster.annotate('logs', `release.finalizer-bridge.dev/${RULE}`, 'uid-logs/now');
+    await settled();
+
+    expect(scene.cluster.peek('logs')).toBeUndefined();
+  });
+
+  it('P4 goes on when the version is served again', async () => {
+    const unserved = new Set<string>();
+    const scene = await dropped(unserved);
+
+    unserved.clear();
+    await scene.clock.advance(2 * MINUTE);
+
+    expect(await scene.answer({ outcome: 'gone', evidence: 'deleted' })).toBe(true);
+    expect(scene.cluster.peek('logs')).toBeUndefined();
+    expect(asked(scene)).toEqual([[RULE, `${BUCKETS.group}/v1`, 'team-a-logs']]);
+  });
+});
+
+it('P7 a deletion that begins while the version of its only rule is not served is seen where the kind is listed', async () => {
+  const { group, resource } = BUCKETS;
+  const scene = await RuleScene.start({ listed: [{ group, resource }] });
+  await scene.apply();
+  await scene.create('logs');
+  expect(scene.finalizers('logs')).toEqual([ENTRY]);
+  scene.cluster.before = ({ kind }) => {
+    if (kind?.resource === resource && kind.version === 'v1') throw new ApiError('asking', 404);
+  };
+  scene.kinds.served.delete(`${group}/v1/${resource}`);
+  scene.kinds.served.set(`${group}/v2/${resource}`, { kind: 'Bucket', namespaced: true });
+  scene.cluster.endWatches();
+  await scene.clock.advance(6 * MINUTE);
+
+  await scene.delete('logs');
+
+  expect(scene.standing('logs')).toBe('Held RuleNotAccepted');
+  scene.cluster.annotate('logs', `release.finalizer-bridge.dev/${RULE}`, 'uid-logs/now');
+  await settled();
+  expect(scene.cluster.peek('logs')).toBeUndefined();
+});
