@@ -5,9 +5,10 @@
 import type { Births } from './births.ts';
 import type { Claims } from './claims.ts';
 import { hasEntry, rulesHolding } from './finalizer.ts';
+import type { Finished, Over } from './finished.ts';
 import { kindKey } from './kind-key.ts';
 import type { Metrics } from './metrics.ts';
-import { advance, type Finished, newPending, type Over, type Pending, pendingKey } from './pending.ts';
+import { advance, newPending, type Pending, pendingKey } from './pending.ts';
 import type { Clock, KindRef, ObjectMeta, Watched } from './ports.ts';
 import type { Rule } from './rule.ts';
 import { isLeaving, kindOf, type Served, shows } from './served.ts';

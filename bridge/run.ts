@@ -3,10 +3,11 @@
  * by the files that act on its decisions.
  */
 import type { Brakes } from './brake.ts';
+import type { Finished } from './finished.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Outbox } from './outbox.ts';
-import type { Facts, Finished, Pending } from './pending.ts';
+import type { Facts, Pending } from './pending.ts';
 import type { Clock, Cluster, KindRef, Lease, ObjectPath } from './ports.ts';
 import type { Reporter } from './reporter.ts';
 import type { Rule } from './rule.ts';

@@ -190,11 +190,6 @@ person's release and \`Retain\` mean, also over a restart: \`status.lastAccepted
 
 ${acceptedTable()}
 
-An object is always read in the version that the rule names, also where another rule names another version of its kind. When
-a definition does not serve that version any more, the objects are seen in one that it does serve, where the kind is listed
-(\`kinds\`) or another rule names that one: they say \`RuleNotAccepted\`, nothing is sent for them, and a person's release counts.
-To go on, serve the version again, or make a rule for the new one.
-
 Which paths a kind has is read from the API server's OpenAPI documents (\`/openapi/v3\`), which everybody may read unless
 that right was taken away. While they cannot be read a rule is accepted all the same, and the message says that its paths
 were not checked. When a definition changes, its rules are judged again by themselves.

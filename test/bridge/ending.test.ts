@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../bridge/contract.ts';
-import { Finished } from '../../bridge/pending.ts';
+import { Finished } from '../../bridge/finished.ts';
 import { ApiError, type WatchFrame } from '../../bridge/ports.ts';
 import { BUCKETS, counts, RULE } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';

@@ -5,10 +5,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Births } from '../../bridge/births.ts';
 import { Claims } from '../../bridge/claims.ts';
+import { Finished } from '../../bridge/finished.ts';
 import { Intake } from '../../bridge/intake.ts';
 import { kindKey } from '../../bridge/kind-key.ts';
 import { createMetrics } from '../../bridge/metrics.ts';
-import { Finished, type Pending } from '../../bridge/pending.ts';
+import type { Pending } from '../../bridge/pending.ts';
 import type { ObjectMeta } from '../../bridge/ports.ts';
 import type { Rule } from '../../bridge/rule.ts';
 import { EVERYWHERE } from '../../bridge/served.ts';

@@ -3,8 +3,9 @@
  * becomes of the object, and takes no late sight for a new one.
  */
 import { describe, expect, it } from 'vitest';
+import { Finished } from '../../bridge/finished.ts';
 import type { Seen } from '../../bridge/observation.ts';
-import { advance, beganAt, Finished, isUnder, learn, pendingKey, remember } from '../../bridge/pending.ts';
+import { advance, beganAt, isUnder, learn, pendingKey, remember } from '../../bridge/pending.ts';
 import { NOTHING_ANSWERED } from '../../bridge/slowness.ts';
 import { BUCKETS, deletingMeta, metaOf, pendingOf, RULE } from '../support/bridge-builders.ts';
 import { START, stamp } from '../support/manual-clock.ts';

@@ -29,7 +29,7 @@ export const watchingMutations: readonly Mutation[] = [
   },
   {
     what: 'forgets what is over as soon as the watch has shown it',
-    file: 'bridge/pending.ts',
+    file: 'bridge/finished.ts',
     from: 'this.#echoes.add(key);',
     to: '',
     caughtBy: 'P6',

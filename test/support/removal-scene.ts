@@ -3,7 +3,8 @@
  * told, counted and acknowledged. For the tests of removal.ts.
  */
 import { createMetrics } from '../../bridge/metrics.ts';
-import { type Facts, Finished, type Pending } from '../../bridge/pending.ts';
+import { Finished } from '../../bridge/finished.ts';
+import type { Facts, Pending } from '../../bridge/pending.ts';
 import type { KubeObject, PatchOutcome } from '../../bridge/ports.ts';
 import type { Removing } from '../../bridge/removal.ts';
 import type { Telling } from '../../bridge/reporter.ts';
