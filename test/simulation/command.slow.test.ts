@@ -1,8 +1,10 @@
 /*
  * `npm run simulate` as docs/simulation.md tells it: the command of the page, as a process of its own, over a hundredth of the
- * deletions that it names.
+ * deletions that it names, and interrupted.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { scripts } from '../support/checkout.ts';
@@ -12,6 +14,11 @@ import { root } from '../support/tracked-files.ts';
 const FORM = /^npm run (?<script>\S+) -- (?<args>.*--deletions (?<deletions>\d+))$/;
 const form = z.object({ script: z.string(), args: z.string(), deletions: z.string() });
 const report = z.looseObject({ deletions: z.int(), failing: z.int(), broken: z.array(z.unknown()) });
+const interrupted = z.strictObject({
+  ...{ seed: z.int(), worlds: z.int(), deletions: z.int(), failing: z.int(), interrupted: z.literal(true) },
+  ...{ seconds: z.int(), cpuSeconds: z.int(), cpuSecondsPerThousand: z.number(), virtualDays: z.number() },
+  ...{ steps: z.int(), faults: z.record(z.string(), z.int()), broken: z.array(z.unknown()) },
+});
 
 it('the simulation keeps every promise when it is started as its page says', { timeout: 300_000 }, () => {
   const pages = pagesFor(import.meta.filename);
@@ -32,5 +39,22 @@ it('the simulation keeps every promise when it is started as its page says', { t
   });
   const said = report.parse(JSON.parse(ran.stdout));
   expect(said).toMatchObject({ failing: 0, broken: [] });
+  expect(said.deletions).toBeGreaterThan(0);
+});
+
+it('interrupted, it tells of the worlds that have ended, and ends as what was interrupted', {
+  timeout: 300_000,
+}, async () => {
+  const entry = scripts().get('simulate') ?? '';
+  const args = ['--seed', '5', '--deletions', '1000000', '--workers', '1', '--json'];
+  const child = spawn(process.execPath, [entry, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [out, ended] = [text(child.stdout), once(child, 'exit')];
+  // It has told of worlds: a line comes when one has ended.
+  await once(child.stderr, 'data');
+  child.kill('SIGINT');
+
+  expect(await ended).toEqual([130, null]);
+  const said = interrupted.parse(JSON.parse(await out));
+  expect(said.worlds).toBeGreaterThan(0);
   expect(said.deletions).toBeGreaterThan(0);
 });

@@ -1,26 +1,21 @@
 /*
  * `npm run simulate -- --seed N --deletions M [--workers W] [--shrink S] [--json]`: runs worlds of many deletions under faults in
  * worker threads, every promise checked, until M deletions are done. Tells which worlds failed, and then makes the first ones small
- * for S seconds each. The exit status is 1 when any promise was broken. Started by infra/boot.mjs.
+ * for S seconds each. The exit status is 1 when any promise was broken. Started by infra/boot.mjs. Interrupted, it tells of the
+ * worlds that have ended.
  */
 import { availableParallelism } from 'node:os';
 import { runCommand } from '../../infra/command.ts';
 import { explain, faultOf } from './explain.ts';
 import { runWorld, type WorldReport } from './fleet/batch.ts';
-import { Tally } from './fleet/tally.ts';
 import { readOptions, type SimulationOptions, USAGE } from './options.ts';
+import { failingOf, jsonOf, tableOf } from './summary.ts';
 import { runInThreads } from './threads.ts';
 
 const SHOWN_MAX = 3;
+/** What a process that was ended by a signal has as its exit status. */
+const INTERRUPTED = { SIGINT: 130, SIGTERM: 143 } as const;
 const PROGRESS_EVERY_MS = 5_000;
-
-/** One number for the whole run: it is the same when every world was the same. */
-function hashOf(reports: readonly WorldReport[]): string {
-  const text = reports.map(({ seed, hash }) => `${seed} ${hash}`).join('\n');
-  let hash = 2_166_136_261;
-  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 16_777_619);
-  return (hash >>> 0).toString(16).padStart(8, '0');
-}
 
 /** Makes failing worlds small, one after the other; interrupted, it prints what is left so far and ends. */
 async function explainAll(failing: readonly WorldReport[], seconds: number): Promise<void> {
@@ -59,40 +54,56 @@ function progressOf(deletions: number): (report: WorldReport) => void {
   };
 }
 
-function tableOf(rows: readonly (readonly [string, string | number])[]): string {
-  const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
+/** What to do when the run is interrupted; returns what ends that again. A thread that is at work in a world is ended with the process. */
+function onInterruption(tell: () => void): () => void {
+  const ends = Object.entries(INTERRUPTED).map(([signal, status]) => {
+    const end = () => {
+      tell();
+      process.exit(status);
+    };
+    process.once(signal, end);
+    return () => void process.off(signal, end);
+  });
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+/** Runs what is asked for; one that is interrupted tells what has ended so far, and ends the process. */
+async function run(
+  { seed, deletions, workers, world }: SimulationOptions,
+  tell: (reports: readonly WorldReport[], isInterrupted: boolean) => void,
+): Promise<readonly WorldReport[]> {
+  // While its only world runs this thread hears no signal: by that it ends at once.
+  if (world) return [await runWorld({ seed, deletions })];
+  const progress = progressOf(deletions);
+  const ended: WorldReport[] = [];
+  const onWorld = (report: WorldReport) => {
+    ended.push(report);
+    progress(report);
+  };
+  const end = onInterruption(() => tell(ended, true));
+  try {
+    return await runInThreads({ seed, deletions, workers, onWorld });
+  } finally {
+    end();
+  }
 }
 
 async function simulate(options: SimulationOptions): Promise<number> {
-  const { seed, deletions, workers, json, world, shrinkSeconds } = options;
+  const { seed, json, shrinkSeconds } = options;
   const began = process.hrtime.bigint();
-  const onWorld = progressOf(deletions);
-  const reports = world
-    ? [await runWorld({ seed, deletions })]
-    : await runInThreads({ seed, deletions, workers, onWorld });
-  const seconds = Number(process.hrtime.bigint() - began) / 1e9;
-  const { user, system } = process.cpuUsage();
-  const cpuSeconds = (user + system) / 1e6;
-  const sum = (of: (report: WorldReport) => number) => reports.reduce((total, report) => total + of(report), 0);
-  const deleted = sum((report) => report.deleted);
-  const failing = reports.filter(({ broken }) => broken.length > 0);
-  const faults = new Tally();
-  for (const report of reports) faults.add(report.faults);
-  const figures = {
-    ...{ seed, worlds: reports.length, deletions: deleted, failing: failing.length, hash: hashOf(reports) },
-    ...{ seconds: Math.round(seconds), cpuSeconds: Math.round(cpuSeconds) },
-    cpuSecondsPerThousand: Number(((1000 * cpuSeconds) / deleted).toFixed(2)),
-    virtualDays: Number((sum(({ virtualMs }) => virtualMs) / 86_400_000).toFixed(1)),
-    steps: sum(({ steps }) => steps),
+  const tell = (reports: readonly WorldReport[], isInterrupted: boolean) => {
+    const seconds = Number(process.hrtime.bigint() - began) / 1e9;
+    const { user, system } = process.cpuUsage();
+    const summed = { seed, reports, seconds, cpuSeconds: (user + system) / 1e6, isInterrupted };
+    process.stdout.write(json ? jsonOf(summed) : tableOf(summed));
+    if (!json) for (const report of failingOf(reports)) process.stdout.write(`\n${faultOf(report)}\n`);
   };
-  if (json) {
-    process.stdout.write(`${JSON.stringify({ ...figures, faults: faults.byName, broken: failing })}\n`);
-  } else {
-    process.stdout.write(tableOf([...Object.entries(figures), ...Object.entries(faults.byName)]));
-    for (const report of failing) process.stdout.write(`\n${faultOf(report)}\n`);
-    if (shrinkSeconds > 0) await explainAll(failing, shrinkSeconds);
-  }
+  const reports = await run(options, tell);
+  tell(reports, false);
+  const failing = failingOf(reports);
+  if (!json && shrinkSeconds > 0) await explainAll(failing, shrinkSeconds);
   return failing.length > 0 ? 1 : 0;
 }
 
