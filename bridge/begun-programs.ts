@@ -1,12 +1,20 @@
 /*
  * Programs that libraries start on our behalf: a plug-in for credentials of the API server, a `credential_process` for keys of
  * SQS. Neither library ends one that hangs, and each later try would start another beside it. So whoever gives a try up ends what
- * it has started, and starts nothing more while that lives on. Used by cluster-credentials.ts and sqs-keys.ts.
+ * it has started, and starts nothing more while that lives on. And both wait until nobody holds a program's output any more: what
+ * it leaves running is not waited for. Used by cluster-credentials.ts and sqs-keys.ts.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Clock } from './ports.ts';
+import { within } from './time-out.ts';
+
+/** A program that is over has said all it has to say; so long another one that it has left may go on for it. */
+const OUTPUT_MS = 1_000;
+/** What is killed is over soon, if it can be killed. */
+const KILLED_WITHIN_MS = 1_000;
 
 const beginning = new AsyncLocalStorage<BegunPrograms>();
 let isListening = false;
@@ -23,10 +31,12 @@ function listen(): void {
 
 /** The programs that some work has started. */
 export class BegunPrograms {
+  readonly #clock: Clock;
   readonly #living = new Set<ChildProcess>();
   #isEnded = false;
 
-  constructor() {
+  constructor(clock: Clock) {
+    this.#clock = clock;
     listen();
   }
 
@@ -44,7 +54,10 @@ export class BegunPrograms {
   begun(child: ChildProcess): void {
     const isOver = () => void this.#living.delete(child);
     this.#living.add(child);
-    child.once('exit', isOver);
+    child.once('exit', () => {
+      isOver();
+      this.#letGo(child);
+    });
     // It could not be started.
     child.once('error', () => {
       if (child.pid === undefined) isOver();
@@ -65,6 +78,29 @@ export class BegunPrograms {
     for (const child of this.#living) kill(child);
     return ended;
   }
+
+  /** Whether all are over; those that were ended a moment ago are waited for. */
+  async areOver(): Promise<boolean> {
+    const ends = [...this.#living].map((child) => new Promise((resolve) => child.once('exit', resolve)));
+    if (ends.length === 0) return true;
+    await within({ clock: this.#clock, ms: KILLED_WITHIN_MS }, () => Promise.all(ends)).catch(() => undefined);
+    return this.#living.size === 0;
+  }
+
+  /** What a program leaves running may hold its output for good, and whoever reads that would wait for as long. */
+  #letGo(child: ChildProcess): void {
+    if (this.#isEnded) {
+      closeOutput(child);
+      return;
+    }
+    const cancel = this.#clock.after(OUTPUT_MS, () => closeOutput(child));
+    child.once('close', cancel);
+  }
+}
+
+function closeOutput({ stdout, stderr }: ChildProcess): void {
+  stdout?.destroy();
+  stderr?.destroy();
 }
 
 function kill({ pid }: ChildProcess): void {

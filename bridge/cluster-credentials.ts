@@ -131,11 +131,11 @@ export function createCredentials(
   let config = load();
   addressOf(config);
   let kept: { readonly at: number; readonly reading: number; readonly credentials: Promise<Credentials> } | undefined;
-  let [readings, programs] = [0, new BegunPrograms()];
+  let [readings, programs] = [0, new BegunPrograms(clock)];
 
   async function read(reading: number): Promise<Credentials> {
     const { origin, pathname, href } = addressOf(config);
-    programs = programsAfter(programs, config);
+    programs = await programsAfter(programs, { config, clock });
     const context = await authenticated(config, href, { clock, ms: timeout, programs });
     const dispatcher = context.getDispatcher() ?? fallback;
     return { origin, prefix: pathname.replace(/\/$/, ''), headers: context.getHeaders(), dispatcher, reading };
@@ -164,8 +164,11 @@ export function createCredentials(
 }
 
 /** For those of the next reading: none is started beside one that hangs. */
-function programsAfter({ living }: BegunPrograms, config: KubeConfig): BegunPrograms {
-  if (living === 0) return new BegunPrograms();
+async function programsAfter(
+  programs: BegunPrograms,
+  { config, clock }: { readonly config: KubeConfig; readonly clock: Clock },
+): Promise<BegunPrograms> {
+  if (await programs.areOver()) return new BegunPrograms(clock);
   throw new NoCredentials(sourceOf(config), new Error('one that hangs could not be ended, so no other is started'));
 }
 

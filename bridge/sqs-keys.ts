@@ -34,7 +34,7 @@ export function credentialsOfSdk(region: string, timeout = TRY_TIMEOUT_MS): () =
  * @throws Error when there are none, or when the signal aborts
  */
 export function boundedKeys(begin: () => () => Promise<SigningCredentials>, clock: Clock): Keys {
-  let programs = new BegunPrograms();
+  let programs = new BegunPrograms(clock);
   /** Those of what was given up last. */
   let hung = programs;
   let chain = begin();
@@ -50,7 +50,7 @@ export function boundedKeys(begin: () => () => Promise<SigningCredentials>, cloc
     hungUntil = until;
     pauses += 1;
     keys.then(isOver, isOver);
-    [hung, programs] = [programs, new BegunPrograms()];
+    [hung, programs] = [programs, new BegunPrograms(clock)];
     return hung.end();
   };
 

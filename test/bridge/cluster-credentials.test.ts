@@ -119,6 +119,48 @@ describe('a program that is asked for credentials', () => {
     }
   });
 
+  it('and was ended a moment ago is waited for until it is over, and then another is started', async () => {
+    const pids = join(folder, 'pids');
+    const begun = async () => (await readFile(pids, 'utf8').catch(() => '')).split('\n').filter(Boolean).length;
+    const { clock, said, ask } = await asking(`echo $$ >> ${pids}; exec sleep 60`);
+    await eventually('it is there', async () => (await begun()) === 1);
+    // What is asked for in the very moment of its end is told of it, and the next one comes at once.
+    const next = said.then(ask);
+    await clock.advance(15_000);
+    expect(await said).toContain('which was ended');
+    await eventually('another is there', async () => (await begun()) === 2);
+    await clock.advance(15_000);
+    expect(await next).toContain('which was ended');
+  });
+
+  it('and leaves another one running with its output is not waited for: what it has said counts', async () => {
+    const pids = join(folder, 'pids');
+    const token = JSON.stringify({
+      ...{ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential' },
+      status: { token: 'of-program', clientSecret: 'x'.repeat(100_000) },
+    });
+    await writeFile(join(folder, 'said'), token);
+    const command = join(folder, 'plug-in');
+    const script = `sleep 60 &\necho $! > ${pids}\ncat ${join(folder, 'said')}`;
+    await writeFile(command, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command, interactiveMode: 'Never' };
+    const clock = new ManualClock();
+    const asked = source(await kubeconfig({ exec }), clock).current();
+    let isTold = false;
+    const told = asked.finally(() => {
+      isTold = true;
+    });
+    await eventually('it is over, and a second later what it said is taken', async () => {
+      // Less than it is waited for in all.
+      if (clock.due.some((ms) => ms <= 1_000)) await clock.advance(1_000);
+      return isTold;
+    });
+    expect((await told).headers.Authorization).toBe('Bearer of-program');
+    const pid = Number(await readFile(pids, 'utf8'));
+    expect(isAlive(pid)).toBe(true);
+    process.kill(pid, 'SIGKILL');
+  });
+
   it('and cannot be ended is started no second time while it lives', async () => {
     const pids = join(folder, 'pids');
     const { clock, said, ask } = await asking(`echo $$ >> ${pids}; exec sleep 60`);
@@ -129,7 +171,9 @@ describe('a program that is asked for credentials', () => {
     });
     await clock.advance(15_000);
     await said;
-    expect(await ask()).toContain('one that hangs could not be ended, so no other is started');
+    const again = ask();
+    await clock.advance(1_000);
+    expect(await again).toContain('one that hangs could not be ended, so no other is started');
     expect(await readFile(pids, 'utf8')).toBe(`${pid}\n`);
     kill.mockRestore();
     process.kill(pid, 'SIGKILL');
