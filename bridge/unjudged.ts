@@ -7,8 +7,8 @@ import { explain } from './log.ts';
 import { noteNamespaces } from './noted-namespaces.ts';
 import type { KubeObject, Lease } from './ports.ts';
 import type { RuleBook } from './rule-book.ts';
-import { keepLast } from './rule-force.ts';
-import { knownNamespaces, saysWhere } from './rule-namespaces.ts';
+import { keepLast, lastAcceptedOf } from './rule-force.ts';
+import { knownNamespaces, NOWHERE, saysWhere } from './rule-namespaces.ts';
 import { type StatusOptions, updateStatus } from './rule-status.ts';
 import { holdItself, type TakingOptions } from './rule-taking.ts';
 import { type Condition, generationOf, statusOf } from './teardown-rules.ts';
@@ -44,7 +44,10 @@ export async function sayUnjudged(options: UnjudgedOptions, object: KubeObject, 
 
 /** What was accepted before puts entries on as soon as it is in force: the rule has to say where, and to hold itself (P5, P9). */
 async function takeOnUnjudged(options: UnjudgedOptions, object: KubeObject): Promise<void> {
-  const noted = await noteNamespaces(options.cluster, object, { served: options.served, emptied: [] });
+  // Where nothing comes into force nothing gets an entry, and nobody would find out later that none is where it says (P9).
+  const isTaken = options.served.namespaces === undefined || lastAcceptedOf(object) !== undefined;
+  const served = isTaken ? options.served : NOWHERE;
+  const noted = await noteNamespaces(options.cluster, object, { served, emptied: [] });
   options.book.note(object.metadata.name, options.served.namespaces && knownNamespaces(noted));
   if (object.metadata.deletionTimestamp === undefined) await holdItself(options, noted);
 }

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { kindKey } from '../../bridge/kind-key.ts';
 import { noteNamespaces } from '../../bridge/noted-namespaces.ts';
 import { ApiError, type Cluster } from '../../bridge/ports.ts';
-import type { Served } from '../../bridge/served.ts';
+import { EVERYWHERE, type Served } from '../../bridge/served.ts';
 import { bindRights, boundIn, endNamespace, finishNamespace } from '../support/bound-rights.ts';
 import { BUCKETS, ENTRY, metaOf } from '../support/bridge-builders.ts';
 import { RuleScene } from '../support/rule-scene.ts';
@@ -79,6 +79,35 @@ describe('a namespace that was deleted while its rights are still believed', () 
     const next = await RuleScene.start({ world: scene, served: TWO, prepare: failing });
     await next.clock.advance(120_000);
     expect(next.status().namespaces).toEqual(['team-a']);
+  });
+});
+
+describe('a rule that cannot be judged, and of which no generation was ever accepted', () => {
+  /** A bridge that serves some namespaces, or all, and gets no answer to a question about the kind. */
+  async function unanswered(served: Served) {
+    const prepare = (begun: RuleScene) => {
+      begun.makeNamespaces('team-a', 'team-b');
+      begun.kinds.fails.set(kindKey(BUCKETS), new ApiError('asking', 503));
+    };
+    const scene = await RuleScene.start({ served, prepare });
+    await scene.apply();
+    await scene.clock.advance(120_000);
+    expect(scene.said('Ready')).toBe('Unknown NotJudged');
+    return scene;
+  }
+
+  it('names no namespace before it comes into force: none that is left would ever be found empty (P9)', async () => {
+    const scene = await unanswered(TWO);
+    expect(scene.status().namespaces).toEqual([]);
+    scene.kinds.fails.clear();
+    await scene.clock.advance(120_000);
+    expect(scene.status().namespaces).toEqual(['team-a', 'team-b']);
+    await scene.create('maps', { namespace: 'team-b' });
+    expect(scene.finalizers('maps')).toEqual([ENTRY]);
+  });
+
+  it('says nothing of namespaces where the whole cluster is served', async () => {
+    expect((await unanswered(EVERYWHERE)).status().namespaces).toBeUndefined();
   });
 });
 
