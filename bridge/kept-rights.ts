@@ -8,11 +8,13 @@
 import { atOnce } from './at-once.ts';
 import { BindingSights, type Sight } from './binding-sights.ts';
 import { addEntry, hasEntry, removeEntry } from './finalizer.ts';
-import { explain, type Log } from './log.ts';
-import type { Clock, Cluster, Lease } from './ports.ts';
+import { explain } from './log.ts';
+import { Outgrown, type OutgrownOptions } from './outgrown.ts';
+import type { Clock, Cluster, Lease, ObjectMeta } from './ports.ts';
 import { RIGHTS_FINALIZER } from './rights-binding.ts';
-import { ANYWHERE } from './rule-namespaces.ts';
-import { lookedInto, type Served } from './served.ts';
+import { ANYWHERE, knownNamespaces } from './rule-namespaces.ts';
+import { rulesNow } from './rules-now.ts';
+import { lookedInto } from './served.ts';
 
 /** How often each binding is looked at: a namespace that is being deleted is noticed by its binding. */
 const LOOK_EVERY_MS = 60_000;
@@ -22,14 +24,17 @@ const AT_ONCE = 10;
 const DENIED_EVERY_MS = 5 * 60_000;
 
 /** What keeping needs. */
-export interface KeptRightsOptions {
-  readonly cluster: Pick<Cluster, 'get' | 'patch'>;
+export interface KeptRightsOptions extends OutgrownOptions {
+  readonly cluster: Pick<Cluster, 'get' | 'list' | 'patch'>;
   readonly clock: Clock;
   readonly lease: Lease;
-  readonly served: Served;
-  readonly log: Log;
-  /** Whether every rule there is was seen. */
-  isComplete(): boolean;
+}
+
+/** What a rule's status was last seen to name. */
+interface Named {
+  readonly namespaces: readonly string[];
+  /** Which of all such sights this was. */
+  readonly sight: number;
 }
 
 /** The rights in all namespaces that are looked into; where the whole cluster is served, what is left of those from before. */
@@ -38,9 +43,13 @@ export class KeptRights {
   /** Those that are looked into; undefined: all, and none needs rights of its own. */
   readonly #served: readonly string[] | undefined;
   readonly #namespaces: readonly string[];
-  /** By rule, the namespaces that its status names. */
-  readonly #named = new Map<string, readonly string[]>();
+  /** By rule, the namespaces that its status names, as far as this process has seen. */
+  readonly #named = new Map<string, Named>();
+  #sight = 0;
+  /** By rule, those of them that it is about to name no more. */
+  readonly #left = new Map<string, readonly string[]>();
   readonly #sights: BindingSights;
+  readonly #outgrown: Outgrown;
   /** By namespace, one thing at a time: what one rule needs another must not take away meanwhile. */
   readonly #last = new Map<string, Promise<unknown>>();
   #cancel = () => {};
@@ -51,6 +60,7 @@ export class KeptRights {
     this.#served = lookedInto(options.served);
     this.#namespaces = this.#served ?? [];
     this.#sights = new BindingSights(options, this.#served === undefined);
+    this.#outgrown = new Outgrown(options);
     if (this.#namespaces.length > 0) this.#again();
   }
 
@@ -72,12 +82,15 @@ export class KeptRights {
 
   /** A rule's status names these. */
   saw(rule: string, namespaces: readonly string[]): void {
-    this.#named.set(rule, namespaces);
+    this.#sight += 1;
+    this.#named.set(rule, { namespaces, sight: this.#sight });
+    this.#left.delete(rule);
   }
 
   /** The rule is gone. */
   forget(rule: string): void {
     this.#named.delete(rule);
+    this.#left.delete(rule);
   }
 
   /** Before a rule has entries in these namespaces. A binding that cannot be kept holds up nothing: it is tried again. */
@@ -97,31 +110,30 @@ export class KeptRights {
   async leave(rule: string, namespaces: readonly string[]): Promise<void> {
     const isKept = (namespace: string) => this.#served?.includes(namespace) ?? namespace !== ANYWHERE;
     const left = namespaces.filter(isKept);
-    if (left.length === 0) return;
-    if (!this.#options.isComplete()) throw new Error(`leaving ${left.join(', ')}: not all rules are known yet`);
-    const rest = (this.#named.get(rule) ?? []).filter((namespace) => !left.includes(namespace));
-    this.#named.set(rule, rest);
-    for (const namespace of left) {
-      await this.#inTurn(namespace, async () => {
-        if (!this.#isNamed(namespace)) await this.#giveUp(namespace);
-      });
-    }
+    const known = this.#named.get(rule)?.namespaces ?? [];
+    this.saw(
+      rule,
+      known.filter((namespace) => !left.includes(namespace)),
+    );
+    this.#left.set(rule, left);
+    for (const namespace of left) await this.#inTurn(namespace, () => this.#giveUp(namespace, rule));
   }
 
   /**
-   * Where the whole cluster is served, and a rule has its rights in all of it: gives up what is kept for it from before. Resolves to
-   * the namespaces that the rule needs to name no more. Never throws: another try may mend what is left.
+   * Where the whole cluster is served: gives up what is kept from before in those of these namespaces where no rule needs it any
+   * more. Resolves to those in which nothing is kept. Never throws: another try may mend what is left.
    */
-  async outgrow(rule: string, namespaces: readonly string[]): Promise<readonly string[]> {
-    const { clock, log, isComplete } = this.#options;
-    if (this.#served !== undefined || !isComplete()) return [];
+  async outgrow(namespaces: readonly string[]): Promise<readonly string[]> {
+    const { clock, log } = this.#options;
+    if (this.#served !== undefined) return [];
     const deniedAt = (namespace: string) => this.#sights.denied.get(namespace) ?? Number.NEGATIVE_INFINITY;
-    const due = namespaces.filter((namespace) => clock.monotonic() - deniedAt(namespace) >= DENIED_EVERY_MS);
+    const isDue = (namespace: string) => clock.monotonic() - deniedAt(namespace) >= DENIED_EVERY_MS;
+    const due = await this.#outgrown.among(namespaces.filter(isDue));
     const done: string[] = [];
     await this.#each(due, async (namespace) => {
       const before = deniedAt(namespace);
       try {
-        await this.leave(rule, [namespace]);
+        await this.#inTurn(namespace, async () => this.#takeOff(namespace, (await this.#sights.read(namespace)).meta));
         if (deniedAt(namespace) !== before) return;
         this.#sights.forget(namespace);
         done.push(namespace);
@@ -159,22 +171,36 @@ export class KeptRights {
 
   /** Level, not edge: the binding as it is, against what the rules name. Never throws. */
   async #see(namespace: string): Promise<void> {
-    const { lease, log, isComplete } = this.#options;
+    const { lease, log } = this.#options;
     if (!lease.holds()) return;
     try {
       const { meta } = await this.#sights.read(namespace);
       if (meta === undefined) return;
       if (this.#isNamed(namespace)) await this.#sights.patch(namespace, addEntry(meta, RIGHTS_FINALIZER));
-      else if (isComplete()) await this.#giveUp(namespace);
+      else await this.#giveUp(namespace);
     } catch (error) {
       log.warn({ namespace, err: explain(error) }, 'keeping the rights in a namespace: trying again');
     }
   }
 
-  async #giveUp(namespace: string): Promise<void> {
+  /**
+   * Gives it up unless a rule other than `leaving` needs it: asked of the rules as they are after the binding was read, since what is
+   * remembered of them may be old where another process leads as well, and a binding that was deleted goes for good.
+   */
+  async #giveUp(namespace: string, leaving?: string): Promise<void> {
+    const since = this.#sight;
     const { meta } = await this.#sights.read(namespace);
-    // A rule may have come meanwhile that needs it, and one that was deleted goes for good.
-    if (meta === undefined || this.#isNamed(namespace)) return;
+    if (meta === undefined || !hasEntry(meta, RIGHTS_FINALIZER)) return;
+    for await (const rule of rulesNow(this.#options.cluster, this.#naming(namespace))) {
+      const { name } = rule.metadata;
+      if (name !== leaving && !this.#isLeft(name, namespace) && knownNamespaces(rule).includes(namespace)) return;
+    }
+    // A rule may have come meanwhile that needs it.
+    if (!this.#isNamed(namespace, since)) await this.#takeOff(namespace, meta);
+  }
+
+  async #takeOff(namespace: string, meta: ObjectMeta | undefined): Promise<void> {
+    if (meta === undefined) return;
     if ((await this.#sights.patch(namespace, removeEntry(meta, RIGHTS_FINALIZER))) === 'conflict') {
       throw new Error(`giving up the rights in namespace ${namespace}: they have changed`);
     }
@@ -189,8 +215,18 @@ export class KeptRights {
     return this.#options.clock.monotonic() - sight.at >= LOOK_EVERY_MS;
   }
 
-  #isNamed(namespace: string): boolean {
-    return [...this.#named.values()].some((namespaces) => namespaces.includes(namespace));
+  /** Whether a rule was seen to name it, of those that were seen later than `since`. */
+  #isNamed(namespace: string, since = 0): boolean {
+    return [...this.#named.values()].some(({ namespaces, sight }) => sight > since && namespaces.includes(namespace));
+  }
+
+  /** Whether this process has a rule leave it: who waits for the others to name it no more may be the last, and so may they. */
+  #isLeft(rule: string, namespace: string): boolean {
+    return this.#left.get(rule)?.includes(namespace) === true;
+  }
+
+  #naming(namespace: string): ReadonlySet<string> {
+    return new Set([...this.#named].flatMap(([rule, { namespaces }]) => (namespaces.includes(namespace) ? rule : [])));
   }
 
   async #inTurn(namespace: string, act: () => Promise<void>): Promise<void> {

@@ -110,7 +110,7 @@ class Keeper implements RuleKeeper {
       marked: new Map<string, Written>(),
       contests: new Contests(clock, UNHELD_MAX_MS),
     };
-    const rights = new KeptRights({ ...options, isComplete: () => this.isReady() });
+    const rights = new KeptRights(options);
     this.#own = { ...kept, isPolicyServed: policyProbe(options), leavings: new Leavings(options), rights };
     this.#moves = new RuleMoves({ ...options, rights });
     this.#work = new WorkQueue({

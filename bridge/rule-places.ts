@@ -6,24 +6,19 @@
  */
 import type { KeptRights } from './kept-rights.ts';
 import type { Leavings, Left } from './leavings.ts';
-import { explain, type Log } from './log.ts';
 import { noteNamespaces } from './noted-namespaces.ts';
-import type { Cluster, Kinds, KubeObject } from './ports.ts';
+import type { Cluster, KubeObject } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { Sighting } from './rule-conditions.ts';
 import type { Judgement } from './rule-judge.ts';
 import { formerNamespaces, knownNamespaces, NOWHERE, stillLeaving } from './rule-namespaces.ts';
-import { mayAll } from './rule-rights.ts';
 import type { Served } from './served.ts';
-import { matchOf } from './teardown-rules.ts';
 
 /** What seeing to them needs. */
 export interface PlacesOptions {
   readonly book: Pick<RuleBook, 'note'>;
   readonly cluster: Pick<Cluster, 'get' | 'patch'>;
-  readonly kinds: Pick<Kinds, 'lacking'>;
-  readonly log: Log;
   readonly leavings: Leavings;
   readonly rights: KeptRights;
   readonly served: Served;
@@ -75,7 +70,7 @@ export async function seeToPlaces(
   const { book, cluster, leavings, rights, served } = options;
   if (judgement.isBeyond) return await leaveAll(options, object, rule.name);
   if (served.namespaces === undefined) {
-    const emptied = await outgrow(options, object, { rule, judgement });
+    const emptied = await outgrow(options, object);
     return { object: await noteNamespaces(cluster, object, { served, emptied }), left: NOTHING };
   }
   const going = goingFrom(options, judgement);
@@ -92,40 +87,20 @@ export async function seeToPlaces(
 }
 
 /**
- * Where the whole cluster is served: gives up what is kept of rights from before, once they are given in all of it; those in which
- * nothing is kept for this rule any more. `rule` is the one that is in force, whatever is wrong with its latest generation.
+ * Where the whole cluster is served: gives up what is kept of rights from before where all rules have theirs in all of it; those in
+ * which nothing is kept any more.
  */
-async function outgrow(
-  options: Pick<PlacesOptions, 'rights' | 'kinds' | 'served' | 'log'>,
-  object: KubeObject,
-  { rule, judgement }: { readonly rule: Pick<Rule, 'match' | 'matchesNamespace'>; readonly judgement: Judgement },
-): Promise<readonly string[]> {
+async function outgrow({ rights }: Pick<PlacesOptions, 'rights'>, object: KubeObject): Promise<readonly string[]> {
   const former = formerNamespaces(object);
-  if (former.length === 0) return [];
-  const isGiven = judgement.rule === undefined ? await isGivenAll(options, rule) : judgement.lacking.length === 0;
-  return isGiven ? await options.rights.outgrow(object.metadata.name, former) : [];
-}
-
-/** A rule is refused before it is asked what may be done for it, and what is pending under it needs its rights all the same (P4). */
-async function isGivenAll(
-  options: Pick<PlacesOptions, 'kinds' | 'served' | 'log'>,
-  rule: Pick<Rule, 'match' | 'matchesNamespace'>,
-): Promise<boolean> {
-  try {
-    return await mayAll(options, rule);
-  } catch (error) {
-    options.log.warn({ err: explain(error) }, 'asking for the rights in the whole cluster: trying again');
-    return false;
-  }
+  return former.length === 0 ? [] : await rights.outgrow(former);
 }
 
 /** The same for a rule of which no generation is in force: what its status then names instead is that entries may be anywhere. */
 export async function seeToFormer(
-  options: Pick<PlacesOptions, 'cluster' | 'rights' | 'served' | 'kinds' | 'log'>,
+  options: Pick<PlacesOptions, 'cluster' | 'rights' | 'served'>,
   object: KubeObject,
-  judgement: Judgement,
 ): Promise<KubeObject> {
-  const emptied = await outgrow(options, object, { rule: { match: matchOf(object) }, judgement });
+  const emptied = await outgrow(options, object);
   return emptied.length === 0
     ? object
     : await noteNamespaces(options.cluster, object, { served: options.served, emptied });

@@ -34,7 +34,7 @@ async function placesOf(
   // The generation that was accepted last goes on putting entries on.
   const rule = judgement.rule ?? book.named(object.metadata.name) ?? lastAcceptedOf(object);
   if (rule !== undefined) return await seeToPlaces(options, object, { rule, judgement });
-  if (served.namespaces === undefined) return { object: await seeToFormer(options, object, judgement) };
+  if (served.namespaces === undefined) return { object: await seeToFormer(options, object) };
   return { object: await noteNamespaces(options.cluster, object, { served: NOWHERE, emptied: [] }) };
 }
 

@@ -4,12 +4,13 @@
  * The real bridge and keeper over fakes; the same on a real API server in e2e/chart-widened.test.ts.
  */
 import { expect, it } from 'vitest';
+import { kindKey } from '../../bridge/kind-key.ts';
 import { ApiError, type Watched } from '../../bridge/ports.ts';
 import { RIGHTS_BINDING, RIGHTS_FINALIZER } from '../../bridge/rights-binding.ts';
 import { TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
 import { boundIn, endNamespace } from '../support/bound-rights.ts';
-import { ENTRY, RULE } from '../support/bridge-builders.ts';
-import { VOLUMES } from '../support/fake-kinds.ts';
+import { BUCKETS, ENTRY, RULE } from '../support/bridge-builders.ts';
+import { FakeKinds, VOLUMES } from '../support/fake-kinds.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 import { BOTH, kept, TWO, unbindAll, widened } from '../support/widened-rights.ts';
 
@@ -172,6 +173,37 @@ it('P9 a namespace that is being deleted since before ends: its binding is given
   expect(boundIn(scene, 'team-b')).toBeUndefined();
   expect(await scene.answer('maps')).toBe(true);
   expect(scene.cluster.peek('maps')).toBeUndefined();
+});
+
+it('P9 where two bridges lead at once, a binding that is kept is always one that a rule names, and is given up', async () => {
+  const before = await widened();
+  const some = await RuleScene.start({ world: before, served: TWO });
+  await some.apply({ match: VOLUMES }, 'younger');
+  await some.stop();
+  unbindAll(before);
+  const seen = new Set<string>();
+  const { before: call } = before.cluster;
+  before.cluster.before = (one) => {
+    call(one);
+    const isNamed = [RULE, 'younger'].some((rule) => before.status(rule).namespaces?.includes('team-b'));
+    seen.add(`${boundIn(before, 'team-b') === undefined ? 'gone' : 'kept'}, ${isNamed ? 'named' : 'not named'}`);
+  };
+  // Each is told of the rights for another rule first.
+  const knows = [BUCKETS, VOLUMES].map((kind) => {
+    const kinds = new FakeKinds();
+    kinds.lacks.set(kindKey(kind), ['patch']);
+    return kinds;
+  });
+  const { clock, cluster, queue } = before;
+  const both = await Promise.all(knows.map((kinds) => RuleScene.start({ world: { clock, cluster, queue, kinds } })));
+  await clock.advance(60_000);
+  for (const { lacks } of knows) lacks.clear();
+  await clock.advance(60_000);
+  expect([kept(before), before.status().namespaces, before.status('younger').namespaces]).toEqual([
+    ...[['gone', 'gone'], undefined, undefined],
+  ]);
+  expect(seen).toEqual(new Set(['kept, named', 'gone, named', 'gone, not named']));
+  for (const scene of both) await scene.stop();
 });
 
 it('on the way back bindings that are made again are kept again, and the rule says that it may have entries elsewhere', async () => {

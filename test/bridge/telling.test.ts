@@ -82,8 +82,10 @@ describe('the Event of a held object', () => {
   );
 
   it('is cut to whole characters within its bytes', () => {
+    // What stands for a half of a character is one itself.
+    const texts = fc.string({ unit: 'grapheme', maxLength: 40 }).filter((text) => !text.includes('\ufffd'));
     holds(
-      fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.nat({ max: 60 }), (text, max) => {
+      fc.property(texts, fc.nat({ max: 60 }), (text, max) => {
         const cut = cutToBytes(text, max);
         expect(utf8Bytes(cut)).toBeLessThanOrEqual(max);
         expect(cut).not.toContain('\ufffd');
