@@ -63,7 +63,7 @@ export const messageMutations: readonly Mutation[] = [
     caughtBy: 'V10',
   },
   {
-    what: 'lets an answer go before anything on the object names what it was about',
+    what: 'lets a result go before anything on the object names what it was about',
     file: 'bridge/standing.ts',
     from: '(run.hasResults && !namesRequested(written, pending.seen))',
     to: 'false',
