@@ -3,6 +3,7 @@
  * Called by s3-bucket.ts before each pass over the versions.
  */
 import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
+import { CallFailed } from '../../calls.ts';
 import { gone } from '../../handler.ts';
 import { type Bucket, decodeKey, eachBounded, newPass, type Pass } from './bucket.ts';
 
@@ -50,16 +51,23 @@ async function abortUpload(bucket: Bucket, upload: Upload, pass: Pass): Promise<
     pass.stop ??= stop;
     return;
   }
-  const answer = await bucket.destroy(
-    's3:AbortMultipartUpload',
-    new AbortMultipartUploadCommand({ ...bucket.objects, ...upload }),
-  );
-  if (answer.means === 'done' || answer.means === 'absent') {
-    pass.deleted += 1;
-    bucket.count('uploads', 1);
-  } else if (answer.means === 'gone') {
-    pass.stop ??= gone('deleted');
-  } else {
-    pass.codes.add(answer.code);
+  try {
+    const command = new AbortMultipartUploadCommand({ ...bucket.objects, ...upload });
+    const answer = await bucket.destroy('s3:AbortMultipartUpload', command);
+    if (answer.means === 'done') {
+      pass.deleted += 1;
+      bucket.count('uploads', 1);
+    } else if (answer.means === 'absent') {
+      // Listed, and not there: the next pass would find it again.
+      pass.seen -= 1;
+    } else if (answer.means === 'gone') {
+      pass.stop ??= gone('deleted');
+    } else {
+      pass.codes.add(answer.code);
+    }
+  } catch (error) {
+    // One that S3 does not let go for a reason of its own keeps nothing else.
+    if (!(error instanceof CallFailed) || error.fault.reason !== 'UnexpectedError') throw error;
+    pass.codes.add(error.fault.code);
   }
 }

@@ -126,12 +126,17 @@ async function deleteSingly(work: Work, version: Version): Promise<void> {
   if (await mustStop(bucket, pass)) return;
   try {
     const answer = await bucket.destroy('s3:DeleteObject', new DeleteObjectCommand({ ...inputOf(bucket), ...version }));
-    if (answer.means === 'done' || answer.means === 'absent') noteDeleted(bucket, 1, pass);
+    if (answer.means === 'done') noteDeleted(bucket, 1, pass);
+    else if (answer.means === 'absent') noteAbsent(pass);
     else if (answer.means === 'gone') pass.stop ??= gone('deleted');
     else pass.codes.add(answer.code);
   } catch (error) {
-    if (!(error instanceof CallFailed) || error.fault.status !== 403) throw error;
-    noteFault(work, version, classifyCode('s3:DeleteObject', error.fault.code, s3Errors));
+    if (!(error instanceof CallFailed)) throw error;
+    const { code, reason, status } = error.fault;
+    if (status === 403) noteFault(work, version, classifyCode('s3:DeleteObject', code, s3Errors));
+    // One that S3 does not let go for a reason of its own keeps nothing else.
+    else if (reason === 'UnexpectedError') pass.codes.add(code);
+    else throw error;
   }
 }
 
@@ -148,8 +153,16 @@ function noteDeleted(bucket: Bucket, number: number, pass: Pass): void {
   bucket.count('versions', number);
 }
 
+/** Listed, and not there: the next pass would find it again. */
+function noteAbsent(pass: Pass): void {
+  pass.seen -= 1;
+}
+
 function noteFault({ pass, pace }: Work, version: Version, fault: Fault): void {
-  if (fault.means === 'absent') return;
+  if (fault.means === 'absent') {
+    noteAbsent(pass);
+    return;
+  }
   pass.codes.add(fault.code);
   if (fault.reason === 'Throttled') pace.slowDown();
   if (fault.reason === 'AccessDeniedOrForeign' && pass.denied.length < DENIED_MAX) pass.denied.push(version);
