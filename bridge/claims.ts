@@ -5,10 +5,12 @@
  */
 import { Contests } from './contests.ts';
 import { addEntry, hasEntry, removeEntry } from './finalizer.ts';
+import { kindKey } from './kind-key.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { Clock, Cluster, KindRef, Lease, ObjectMeta, PatchOperation } from './ports.ts';
+import type { Clock, Cluster, KindRef, Lease, ObjectMeta, PatchOperation, Watched } from './ports.ts';
 import type { Rule } from './rule.ts';
+import { shows } from './served.ts';
 import { isOlder } from './wire.ts';
 
 const CLAIM_PREFIX = 'claim:';
@@ -73,6 +75,16 @@ export class Claims {
     const wanted = this.#wanted.get(key);
     if (wanted?.change !== 'add' || isOlder(resourceVersion, wanted.meta.resourceVersion)) return;
     this.#wanted.delete(key);
+  }
+
+  /**
+   * A complete list came: what waits within it is tried again now, not when its back-off is over. Rights may have come back, and an
+   * object that went meanwhile is shown by nothing.
+   */
+  listed(watched: Watched): void {
+    for (const [key, { kind, meta }] of this.#wanted) {
+      if (kindKey(kind) === kindKey(watched) && shows(watched, meta)) this.#options.add(key);
+    }
   }
 
   /** Runs one claim; resolves to when to run it again, in ms since the epoch. Throws to be tried again with back-off. */

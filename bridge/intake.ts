@@ -93,6 +93,7 @@ export class Intake implements Sink {
     sight.shown = undefined;
     this.resumed(watched);
     this.#options.strays.synced(watched);
+    this.#options.claims.listed(watched);
     const isSeen = ({ kind, meta }: Over) => kindKey(kind) === kindKey(watched) && shows(watched, meta);
     this.#options.finished.seenAll(isSeen);
     if (shown === undefined) return;

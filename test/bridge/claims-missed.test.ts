@@ -4,8 +4,10 @@
  */
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../bridge/ports.ts';
-import { counts, RULE } from '../support/bridge-builders.ts';
+import { BUCKETS, counts, RULE } from '../support/bridge-builders.ts';
+import { Scene } from '../support/bridge-scene.ts';
 import { type Bench, bench, KEY, selecting, withEntry, withoutLabels } from '../support/claims-bench.ts';
+import { VOLUMES } from '../support/fake-kinds.ts';
 
 describe('a claim', () => {
   it.each([
@@ -69,5 +71,33 @@ describe('a claim', () => {
     await claims.run(KEY);
     expect(cluster.peek('logs')).toBeUndefined();
     expect(await counts(metrics.missed)).toEqual({});
+  });
+});
+
+describe('a claim that waits for its next try', () => {
+  it('is tried when a complete list of what it is among has come, and no other is', async () => {
+    const { claims, added, want } = bench({ namespace: 'team-a' });
+    want('add');
+    for (const place of [{ ...BUCKETS, namespace: 'team-b' }, VOLUMES]) claims.listed(place);
+    expect(added).toEqual([KEY]);
+    for (const place of [{ ...BUCKETS, namespace: 'team-a' }, BUCKETS]) claims.listed(place);
+    expect(added).toEqual([KEY, KEY, KEY]);
+  });
+
+  it('P7 ends when rights come back to where its object is not any more, as no list shows it', async () => {
+    const scene = await Scene.start();
+    scene.cluster.before = ({ verb }) => {
+      if (verb === 'patch') throw new ApiError('patching', 403);
+    };
+    scene.cluster.create({ name: 'logs', spec: { bucket: 'team-a-logs' } });
+    await scene.clock.advance(20 * 60_000);
+    scene.cluster.delete('logs');
+    await scene.clock.advance(1_000);
+    expect(scene.bridge.unclaimed()).toEqual(new Map([[RULE, 1]]));
+    scene.cluster.before = () => {};
+    scene.cluster.endWatches(new ApiError('watching', 410));
+    await scene.clock.advance(5_000);
+    expect(scene.bridge.unclaimed()).toEqual(new Map());
+    expect(await counts(scene.metrics.missed)).toEqual({ [RULE]: 1 });
   });
 });
