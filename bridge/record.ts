@@ -86,6 +86,14 @@ export function readRecord(
   return isOfAnyRule || record?.ruleUid === rule.uid ? record : undefined;
 }
 
+/** What an object says of a deletion under a rule; without the rule, what was written under whichever there was. */
+export function readRecordUnder(
+  rule: { readonly name: string; readonly uid: string } | undefined,
+  { meta, rule: name }: { readonly meta: ObjectMeta; readonly rule: string },
+): Record | undefined {
+  return rule === undefined ? readRecordOfAnyRule(meta, name) : readRecord(meta, rule);
+}
+
 /** What was read last of a sight of an object: one look asks for it several times. */
 const lastRead = new WeakMap<ObjectMeta, { readonly text: string; readonly record: Record | undefined }>();
 

@@ -15,6 +15,7 @@ import {
   namesRequested,
   type Record,
   readRecordOfAnyRule,
+  readRecordUnder,
   recordKey,
   saysTheSame,
   writeRecord,
@@ -46,7 +47,8 @@ export async function stand(run: Run, decision: Standstill): Promise<Step> {
   if (isNews && standing.phase === 'Held') tellHeld(run, standing);
   noteOverwriting(pending);
   const isOwed = pending.owesRecord || (run.hasResults && pending.gones.length > 0);
-  const written = readRecordOfAnyRule(pending.meta, pending.rule);
+  // What a rule of the same name has left that went is nothing to whoever leads next under this one (V14).
+  const written = readRecordUnder(run.rule, pending);
   // Once it is on the object, how it goes on changing can wait for its minute.
   const mustBeWritten = isOwed || (decision.reason === 'TargetChanged' && written?.reason !== 'TargetChanged');
   // What was answered is not heard again: what it was about has to be known to whoever leads next (trap V10).
@@ -123,8 +125,7 @@ async function hasNotMoved({ reach, pending }: Run, { uid, resourceVersion }: Ob
 /** A record is best-effort unless results or a second target depend on it: then a failure keeps them in the queue. */
 async function recordIfNew(run: Run, standing: Standing, next: number | undefined): Promise<void> {
   const wanted = recordOf(run, standing, next);
-  const written = readRecordOfAnyRule(run.pending.meta, run.pending.rule);
-  if (!saysTheSame(written, wanted)) await record(run, standing, next);
+  if (!saysTheSame(readRecordUnder(run.rule, run.pending), wanted)) await record(run, standing, next);
 }
 
 function standingOf(pending: Pending, decision: Standstill, now: number): Standing {

@@ -3,6 +3,7 @@
  * before. Through the whole bridge over fakes.
  */
 import { describe, expect, it } from 'vitest';
+import { RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
 
 const DELETING = { outcome: 'pending', reason: 'Deleting', message: 'it is still there' } as const;
@@ -24,5 +25,34 @@ describe('an answer that ends nothing', () => {
     const before = scene.cluster.count('patch');
     for (const left of ['9 left', '8 left', '7 left']) await scene.answer({ ...DELETING, message: left });
     expect(scene.cluster.count('patch') - before).toBe(0);
+  });
+
+  it('V10 V14 is not held to be written down by the record of a rule of the same name that went', async () => {
+    const first = await Scene.start();
+    await first.deleted();
+    await first.answer(DELETING);
+    await first.bridge.stop();
+    expect(first.record()).toMatchObject({ ruleUid: `uid-of-${RULE}`, targets: [{ requested: true }] });
+
+    const second = await Scene.start({ after: first, rules: [{ ...ruleOf(), uid: 'younger' }] });
+    expect(second.request.data.rule.uid).toBe('younger');
+    expect(await second.answer(DELETING)).toBe(true);
+    expect(second.record()).toMatchObject({ ruleUid: 'younger', targets: [{ requested: true }] });
+  });
+
+  it('V8 V14 nor is a changed target', async () => {
+    const first = await Scene.start();
+    await first.deleted();
+    const retarget = (bucket: string) => first.cluster.change('logs', (object) => ({ ...object, spec: { bucket } }));
+    retarget('another');
+    await first.clock.advance(1_000);
+    expect(first.record()).toMatchObject({ reason: 'TargetChanged' });
+    await first.bridge.stop();
+
+    const second = await Scene.start({ after: first, rules: [{ ...ruleOf(), uid: 'younger' }] });
+    expect(second.request.data.target.bucket).toBe('another');
+    retarget('third');
+    await second.clock.advance(1_000);
+    expect(second.record()).toMatchObject({ ruleUid: 'younger', reason: 'TargetChanged' });
   });
 });
