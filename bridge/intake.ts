@@ -109,8 +109,7 @@ export class Intake implements Sink {
     if (cause === UNNEEDED) {
       this.#options.strays.forget(watched);
       this.#options.serving.unseen(watched);
-      // What nobody needs is not what the bridge is blind to: nobody shall be woken for it.
-      this.#options.metrics.watching.remove({ group: watched.group, resource: watched.resource });
+      this.#sights.forgo(watched);
       return;
     }
     this.#sights.measure(watched);

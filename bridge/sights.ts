@@ -2,6 +2,7 @@
  * What the bridge sees of each kind, watch by watch: whether it was listed, is being watched, or is refused; a kind is seen when
  * every watch of it does. Kept by intake.ts, which the watches tell; asked by it for what readiness and results need.
  */
+import { kindName } from './kind-key.ts';
 import type { Metrics } from './metrics.ts';
 import type { KindRef, Watched } from './ports.ts';
 import { type Served, watchedKey, watchedOf } from './served.ts';
@@ -22,6 +23,8 @@ export class Sights {
   readonly #served: Served;
   readonly #metrics: Pick<Metrics, 'watching'>;
   readonly #sights = new Map<string, Sight>();
+  /** By what a kind is called, the versions in which it is needed: the metric names none. */
+  readonly #needed = new Map<string, Map<string, KindRef>>();
 
   constructor({ served, metrics }: { readonly served: Served; readonly metrics: Pick<Metrics, 'watching'> }) {
     this.#served = served;
@@ -46,10 +49,21 @@ export class Sights {
     });
   }
 
-  /** The metric of a kind: 1 only while all of it is being watched. */
-  measure(kind: KindRef): void {
-    const isWatching = this.#all([kind]).every((sight) => sight.isWatching);
-    this.#metrics.watching.set({ group: kind.group, resource: kind.resource }, isWatching ? 1 : 0);
+  /** The metric of a kind: 1 only while all of it is being watched, in every version in which it is needed. */
+  measure({ group, version, resource }: KindRef): void {
+    const versions = this.#needed.get(kindName({ group, resource })) ?? new Map<string, KindRef>();
+    this.#needed.set(kindName({ group, resource }), versions.set(version, { group, version, resource }));
+    const isWatching = this.#all([...versions.values()]).every((sight) => sight.isWatching);
+    this.#metrics.watching.set({ group, resource }, isWatching ? 1 : 0);
+  }
+
+  /** What nobody needs is not what the bridge is blind to: nobody shall be woken for it. */
+  forgo({ group, version, resource }: KindRef): void {
+    const versions = this.#needed.get(kindName({ group, resource }));
+    versions?.delete(version);
+    const [other] = versions?.values() ?? [];
+    if (other === undefined) this.#metrics.watching.remove({ group, resource });
+    else this.measure(other);
   }
 
   of(watched: Watched): Sight {
