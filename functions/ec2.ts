@@ -39,7 +39,7 @@ export function ask<I extends ServiceInputTypes, O extends ServiceOutputTypes>(
   return calls.look(call, (options) => client(target.region).send(command, options));
 }
 
-/** Asks for page after page: their answers, or the one that failed. */
+/** Asks for page after page: their answers, or the one that failed. @throws Error when a page leads back to itself */
 export async function askAll<
   I extends ServiceInputTypes,
   O extends ServiceOutputTypes & { NextToken?: string | undefined },
@@ -56,6 +56,8 @@ export async function askAll<
     value.push(answer.value);
     const { NextToken = '' } = answer.value;
     if (NextToken === '') return { means: 'done', value };
+    // Otherwise pages would fill the memory of the function until its time is used up.
+    if (NextToken === from.NextToken) throw new Error(`calling ${call}: a page leads back to itself`);
     from = { NextToken };
   }
 }

@@ -65,6 +65,13 @@ describe('choosing by tags', () => {
     expect(terminated()).toEqual([]);
   });
 
+  it('P4 gives up a list in which a page leads back to itself, and says so', async () => {
+    const body = '<DescribeInstancesResponse><reservationSet/><nextToken>t</nextToken></DescribeInstancesResponse>';
+    aws.on('ec2:DescribeInstances', { status: 200, body });
+    expect(await run()).toMatchObject({ outcome: 'pending', message: expect.stringContaining('leads back to itself') });
+    expect(aws.operations()).toHaveLength(2);
+  });
+
   it('reads the ownership of each again directly before it terminates it (V13)', async () => {
     const second = { ...one(2) };
     world(one(1), second);
