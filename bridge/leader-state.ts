@@ -3,6 +3,7 @@
  * The times of others are never compared with ours: a lease is free when its record has not changed for as long as it
  * lasts by our own monotonic clock, and it is ours for a shorter time, counted from before the write was sent.
  */
+import { isOlder } from './wire.ts';
 
 /** A lease that nobody renews may be taken after this long. */
 export const LEASE_MS = 15_000;
@@ -40,6 +41,8 @@ export interface Candidacy {
   readonly seen: { readonly record: LeaseRecord; readonly since: number } | undefined;
   /** The moment before the last write that the API server confirmed was sent; undefined: not the leader. */
   readonly wonAt: number | undefined;
+  /** The newest resourceVersion of what it has written. */
+  readonly version?: string | undefined;
 }
 
 /** What to do next. `lost`: somebody else has it, or it was not renewed in time; for good. */
@@ -74,15 +77,25 @@ export function look(candidacy: Candidacy, stored: StoredLease | undefined, mono
 }
 
 /** Takes note of a write of ours that the API server confirmed; `sentAt` is the moment before it was sent. */
-export function won(candidacy: Candidacy, record: LeaseRecord, sentAt: number): Candidacy {
-  return { ...candidacy, seen: { record, since: sentAt }, wonAt: sentAt };
+export function won(candidacy: Candidacy, { record, resourceVersion }: StoredLease, sentAt: number): Candidacy {
+  const version = isBehind(candidacy, resourceVersion) ? candidacy.version : resourceVersion;
+  return { ...candidacy, seen: { record, since: sentAt }, wonAt: sentAt, version };
 }
+
+/** Whether a lease is of a time before what was written: the API server's storage was restored from a copy. */
+function isBehind({ version }: Candidacy, resourceVersion: string): boolean {
+  return version !== undefined && isOlder(resourceVersion, version);
+}
+
+const RESTORED = 'it is older than what this bridge wrote: the storage of the API server was restored';
 
 /** Decides over the lease as it was just looked at; undefined: there is none. */
 export function nextStep(candidacy: Candidacy, stored: StoredLease | undefined, now: Moment): LeaseStep {
   const { identity, wonAt, seen } = candidacy;
   const why = whyOver(candidacy, now.monotonic);
   if (why !== undefined) return { act: 'lost', why };
+  // All that is in memory is of a time that never was; watches would go on from there, and be told of nothing.
+  if (stored !== undefined && isBehind(candidacy, stored.resourceVersion)) return { act: 'lost', why: RESTORED };
   // Somebody has deleted it. Its holder may not know yet, so it counts for as long as if it were there.
   const record = stored?.record ?? seen?.record;
   const isOurs = record === undefined || record.holder === '' || record.holder === identity;

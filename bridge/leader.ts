@@ -194,7 +194,7 @@ export class Candidate implements Lease {
     }
     this.#stored = written;
     const wasElected = this.isElected;
-    this.#candidacy = won(this.#candidacy, written.record, sentAt);
+    this.#candidacy = won(this.#candidacy, written, sentAt);
     this.#wonAtWall = wall;
     if (!wasElected) {
       const { holder, renewTime: heldUntil } = stored?.record ?? {};

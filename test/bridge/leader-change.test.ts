@@ -149,3 +149,19 @@ describe('somebody who', () => {
     expect(one.candidate.holds()).toBe(true);
   });
 });
+
+it('P5 a leader whose lease is restored from a copy of before ends, and whoever follows begins with nothing', async () => {
+  const scene = new LeaseScene();
+  const one = scene.stand('one');
+  await scene.clock.advance(SECOND);
+  const copy = scene.leases.stored;
+  await scene.clock.advance(10 * SECOND);
+
+  scene.leases.stored = copy;
+  await scene.clock.advance(3 * SECOND);
+
+  expect([one.candidate.holds(), one.lost]).toEqual([false, expect.stringContaining('restored')]);
+  const two = scene.stand('two');
+  await scene.clock.advance(LEASE_MS + SECOND);
+  expect(two.candidate.holds()).toBe(true);
+});

@@ -32,7 +32,7 @@ const at = (monotonic: number, wall = WALL) => ({ monotonic, wall });
 /** Has seen the other's record at 1,000. */
 const waiting = look(nobody, stored(), 1_000);
 /** Has written its own at 1,000. */
-const leader = won(nobody, { ...record, holder: 'one' }, 1_000);
+const leader = won(nobody, stored({ holder: 'one' }), 1_000);
 
 describe('who leads', () => {
   it('is who has won, until ten seconds after the write was sent', () => {
@@ -110,6 +110,25 @@ describe('the lease of somebody else', () => {
   });
 });
 
+describe('a lease that is older than what was written', () => {
+  const older = { ...stored({ holder: 'one' }), resourceVersion: '6' };
+  const lost = { act: 'lost', why: expect.stringContaining('restored') };
+
+  it('P5 ends the leading of who wrote it, though it names the same holder: what it remembers never was', () => {
+    expect(nextStep(leader, older, at(2_000))).toEqual(lost);
+    expect(nextStep(leader, { ...older, resourceVersion: '10' }, at(2_000))).toMatchObject({ act: 'replace' });
+  });
+
+  it('ends it as well where it had to be made anew, once that was written', () => {
+    const again = won(leader, older, 2_000);
+    expect(nextStep(again, older, at(2_000))).toEqual(lost);
+  });
+
+  it('is nothing to who does not lead', () => {
+    expect(nextStep(look(nobody, older, 1_000), older, at(1_000 + LEASE_MS))).toMatchObject({ act: 'replace' });
+  });
+});
+
 describe('what is written', () => {
   const now = new Date(WALL).toISOString();
 
@@ -161,6 +180,7 @@ describe('what is written', () => {
       identity: 'one',
       seen: { record: { ...record, holder: 'one' }, since: 1_000 },
       wonAt: 1_000,
+      version: '7',
     });
   });
 });

@@ -45,8 +45,8 @@ export const leadingMutations: readonly Mutation[] = (
     [
       'counts its time from the answer',
       LEADER,
-      'won(this.#candidacy, written.record, sentAt);\n    this.#wonAtWall = wall;',
-      'won(this.#candidacy, written.record, clock.monotonic());\n    this.#wonAtWall = clock.now();',
+      'won(this.#candidacy, written, sentAt);\n    this.#wonAtWall = wall;',
+      'won(this.#candidacy, written, clock.monotonic());\n    this.#wonAtWall = clock.now();',
     ],
   ] as const
 ).map(([what, file, from, to]) => ({ what, file, from, to, caughtBy: 'K18' }));
