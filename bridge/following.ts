@@ -31,6 +31,7 @@ export function followRules(options: BridgeOptions, parts: Parts): Following {
     namespaces.need(rules.rules.some(({ matchesNamespace }) => matchesNamespace !== undefined));
   };
   follow();
+  serving.onTurn(follow);
   rules.onChange((name, before, after) => {
     const kind = after?.match ?? before?.match;
     const wasWatched = kind !== undefined && watches.has(kind);

@@ -1,7 +1,7 @@
 /*
  * Since when each kind has been served without a break, as this process has seen it. While the API server does not know a
  * new kind everywhere yet, the admission policy makes its creates fail (503), so a rule is handed to it only later.
- * Fed by intake.ts with what becomes of the watches, read by rule-enforcing.ts.
+ * Fed by intake.ts with what becomes of the watches, read by rule-enforcing.ts and following.ts.
  */
 import { kindKey } from './kind-key.ts';
 import type { Clock, KindRef } from './ports.ts';
@@ -26,6 +26,7 @@ export interface LabelWord {
 export class Serving {
   readonly #clock: Clock;
   readonly #kinds = new Map<string, Service>();
+  readonly #listeners: (() => void)[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -33,14 +34,23 @@ export class Serving {
 
   /** The kind is being served. */
   up(kind: KindRef): void {
+    const wasDown = this.isDown(kind);
     this.#of(kind).since ??= this.#clock.monotonic();
+    if (wasDown) this.#turned();
   }
 
   /** The API server said that it does not serve the kind. */
   down(kind: KindRef): void {
+    const wasDown = this.isDown(kind);
     const service = this.#of(kind);
     service.since = undefined;
     service.wasBroken = true;
+    if (!wasDown) this.#turned();
+  }
+
+  /** Tells whenever a kind that was down is served, or one that was not is down. */
+  onTurn(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Whether the API server has said that it does not serve the kind, and was not seen to since. */
@@ -63,6 +73,10 @@ export class Serving {
     const left = since === undefined ? undefined : since + SERVED_MS - this.#clock.monotonic();
     if (left !== undefined && left <= 0) return { isWanted: true, dueIn: undefined };
     return { isWanted: isLabelled && !wasBroken, dueIn: left };
+  }
+
+  #turned(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   #of(kind: KindRef): Service {

@@ -137,3 +137,40 @@ it('P7 a deletion that begins while the version of its only rule is not served i
   await settled();
   expect(scene.cluster.peek('logs')).toBeUndefined();
 });
+
+it('P8 a kind that is listed is watched in one version again when the one that its rule names is served again', async () => {
+  const { group, resource } = BUCKETS;
+  const scene = await RuleScene.start({ listed: [{ group, resource }] });
+  await scene.apply();
+  const served = { kind: 'Bucket', namespaced: true };
+  const refuse = ({
+    kind,
+  }: {
+    readonly kind?: { readonly resource: string; readonly version: string } | undefined;
+  }) => {
+    if (kind?.resource === resource && kind.version === 'v1') throw new ApiError('asking', 404);
+  };
+  const watched = async () => {
+    const before = scene.cluster.calls.length;
+    scene.cluster.endWatches();
+    await scene.clock.advance(20_000);
+    const opened = scene.cluster.calls
+      .slice(before)
+      .filter(({ verb, kind }) => verb === 'watch' && kind?.group === group);
+    return [...new Set(opened.map(({ kind }) => kind?.version))].sort();
+  };
+  expect(await watched()).toEqual(['v1']);
+
+  scene.cluster.before = refuse;
+  scene.kinds.served.delete(`${group}/v1/${resource}`);
+  scene.kinds.served.set(`${group}/v2/${resource}`, served);
+  scene.cluster.endWatches();
+  await scene.clock.advance(6 * MINUTE);
+  expect(await watched()).toContain('v2');
+
+  scene.cluster.before = () => {};
+  scene.kinds.served.set(`${group}/v1/${resource}`, served);
+  await scene.clock.advance(6 * MINUTE);
+  expect(scene.said('Ready')).toBe('True Ready');
+  expect(await watched()).toEqual(['v1']);
+});
