@@ -102,8 +102,10 @@ async function send<T extends { readonly status: number }>(
   { call, signal }: Sending,
   make: (used: Credentials) => Promise<T>,
 ): Promise<T> {
-  const sendWith = async (used: Credentials) => {
-    const answer = await make(used);
+  let used: Credentials | undefined;
+  const sendWith = async (ones: Credentials) => {
+    used = ones;
+    const answer = await make(ones);
     metrics.apiCalls.inc({ verb: call.method, status: String(answer.status) });
     return answer;
   };
@@ -121,8 +123,16 @@ async function send<T extends { readonly status: number }>(
   } catch (cause) {
     if (cause instanceof ApiError) throw cause;
     metrics.apiCalls.inc({ verb: call.method, status: '0' });
+    // The kubeconfig may name another authority by now: the next call has what stands there (K14).
+    if (used !== undefined && isOfCertificates(cause)) credentials.renewed(used).catch(() => {});
     throw new ApiError(call.doing, 0, { cause });
   }
+}
+
+/** Whether one side does not take the other's certificate, as Node.js and OpenSSL name that. */
+function isOfCertificates(cause: unknown): boolean {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return /CERT|^UNABLE_TO_|^ERR_SSL_/.test(code);
 }
 
 function isSameToken({ headers: one }: Credentials, { headers: other }: Credentials): boolean {
