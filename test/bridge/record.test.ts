@@ -10,6 +10,7 @@ import {
   RECORD_MESSAGE_MAX_BYTES,
   type Record,
   readRecord,
+  readRecordUnder,
   recordKey,
   saysTheSame,
   writeRecord,
@@ -150,6 +151,13 @@ describe('a record', () => {
     expect(readRecord(metaOf({ uid: 'uid-logs', annotations: { [KEY]: text } }), rule)?.heard).toEqual(
       isOurs ? heard : undefined,
     );
+  });
+
+  it('is read under the rule that there is, and whichever it was of where there is none (V14)', () => {
+    const of = { meta: deletingMeta({ annotations: { [KEY]: JSON.stringify(plain) } }), rule: RULE };
+    expect(readRecordUnder(rule, of)).toEqual(plain);
+    expect(readRecordUnder({ ...rule, uid: 'younger-rule' }, of)).toBeUndefined();
+    expect(readRecordUnder(undefined, of)).toEqual(plain);
   });
 
   it('that somebody scribbled on never breaks reading', () => {
