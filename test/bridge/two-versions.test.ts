@@ -103,6 +103,21 @@ describe('a deletion under a rule whose version is not served any more', () => {
     expect(scene.cluster.peek('logs')).toBeUndefined();
   });
 
+  it('V10 leaves a result in its queue: nothing on the object would name what it was about', async () => {
+    const unserved = new Set<string>();
+    const scene = await dropped(unserved);
+    expect(await scene.answer({ outcome: 'pending', reason: 'Deleting' })).toBe(false);
+    expect(await scene.answer({ outcome: 'gone', evidence: 'deleted' })).toBe(false);
+    expect(scene.finalizers()).toEqual([ENTRY]);
+
+    unserved.clear();
+    await scene.clock.advance(2 * MINUTE);
+
+    // What it said is known by then; what still lies in the queue is acknowledged.
+    expect(await scene.answer({ outcome: 'gone', evidence: 'deleted' })).toBe(true);
+    expect(scene.cluster.peek('logs')).toBeUndefined();
+  });
+
   it('P4 goes on when the version is served again', async () => {
     const unserved = new Set<string>();
     const scene = await dropped(unserved);
