@@ -133,10 +133,10 @@ export function createCredentials(
   let kept: { readonly at: number; readonly reading: number; readonly credentials: Promise<Credentials> } | undefined;
   let [readings, programs] = [0, new BegunPrograms(clock)];
 
-  async function read(reading: number): Promise<Credentials> {
-    const { origin, pathname, href } = addressOf(config);
-    programs = await programsAfter(programs, { config, clock });
-    const context = await authenticated(config, href, { clock, ms: timeout, programs });
+  async function read(reading: number, from = config): Promise<Credentials> {
+    const { origin, pathname, href } = addressOf(from);
+    programs = await programsAfter(programs, { config: from, clock });
+    const context = await authenticated(from, href, { clock, ms: timeout, programs });
     const dispatcher = context.getDispatcher() ?? fallback;
     return { origin, prefix: pathname.replace(/\/$/, ''), headers: context.getHeaders(), dispatcher, reading };
   }
