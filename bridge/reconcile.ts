@@ -19,7 +19,8 @@ import { trimmed } from './wire.ts';
 const ROUNDS_MAX = 6;
 const UNKNOWN_AGAIN_MS = 1_000;
 const TROUBLE_AGAIN_MS = 10_000;
-const OTHER_VERSION_AGAIN_MS = 60_000;
+/** Usually something tells when the version is served again: its watch, or its rule, which is judged anew. */
+const OTHER_VERSION_AGAIN_MS = 10 * 60_000;
 
 /**
  * Runs over one pending deletion.
