@@ -111,9 +111,11 @@ export function permitted(
     return { type: 'Permitted', status: PERMISSIONS[reason].status, reason, message };
   };
   if (isBeyond) return condition('ClusterScoped', BEYOND);
-  if (lacking.length > 0) return condition('MissingVerbs', `may not ${lacking.join('; ')}`);
-  if (ending.length > 0) return condition('NamespaceTerminating', termination(ending));
-  if (absent.length > 0) return condition('NamespaceMissing', absence(absent));
+  const gone = [...(ending.length > 0 ? [termination(ending)] : []), ...(absent.length > 0 ? [absence(absent)] : [])];
+  // Who is to give rights in one place is told of all others as well.
+  if (lacking.length > 0) return condition('MissingVerbs', [`may not ${lacking.join('; ')}`, ...gone].join('; '));
+  if (ending.length > 0) return condition('NamespaceTerminating', gone.join('; '));
+  if (absent.length > 0) return condition('NamespaceMissing', gone.join('; '));
   return rule === undefined
     ? condition('NotAccepted', `not asked before it is accepted${formerWords(former)}`)
     : condition('Permitted', `may ${VERBS.join(', ')}${unboundWords(unbound)}${deniedWords(denied)}`);

@@ -42,9 +42,6 @@ export interface EnforcingOptions extends StatusOptions, TakingOptions {
   readonly log: Log;
   /** Per rule the label that this process wrote last. */
   readonly marked: Map<string, Written>;
-  isWatching(rule: string): boolean;
-  /** Namespaces in which a rule's kind is not being watched. */
-  blindIn(rule: string): readonly string[];
   /** Whether the API server serves admission policies; undefined when nobody could ask. */
   isPolicyServed(): Promise<boolean | undefined>;
 }

@@ -41,6 +41,8 @@ export interface StatusOptions {
   readonly served: Served;
   /** Whether a rule's kind is being watched and was listed. */
   isWatching(rule: string): boolean;
+  /** Namespaces in which a rule's kind is not being watched. */
+  blindIn(rule: string): readonly string[];
   pendings(rule: string): readonly Pending[];
   /** Conditions beside those of the judgement. */
   readonly alsoSaid?: readonly Condition[];
@@ -123,7 +125,7 @@ const UNTOUCHED = { reservations: [] };
 const NO_NEWS: News = { kind: 'later', dueAt: undefined };
 
 function newsFor(
-  { clock, pendings, written, judgement, served, isWatching }: Updating,
+  { clock, pendings, written, judgement, served, isWatching, blindIn }: Updating,
   object: KubeObject,
   conditions: readonly Condition[],
 ): News {
@@ -133,8 +135,8 @@ function newsFor(
   const before = statusOf(object);
   const counts = countsOf(pendings(name), name, matchOf(object));
   // Where nobody looks nothing is seen: what was counted last stays, unless there can be none.
-  const isServed = judgement?.fault?.reason !== 'UnknownResource';
-  const isBlind = counts.pending === 0 && Number(before.pending ?? 0) > 0 && isServed && !isWatching(name);
+  const mayBe = () => judgement?.fault?.reason !== 'UnknownResource' && !isAbsent(blindIn(name), judgement);
+  const isBlind = counts.pending === 0 && Number(before.pending ?? 0) > 0 && !isWatching(name) && mayBe();
   const after = {
     ...before,
     observedGeneration: generationOf(object),
@@ -154,6 +156,11 @@ function newsFor(
     return { kind: 'later', dueAt: clock.now() + STATUS_EVERY_MS - age };
   }
   return { kind: 'write', status: after, verdict };
+}
+
+/** Whether all that is not looked at are namespaces that are not there. */
+function isAbsent(blindIn: readonly string[], judgement: Judgement | undefined): boolean {
+  return blindIn.length > 0 && blindIn.every((namespace) => judgement?.absent.includes(namespace));
 }
 
 /**

@@ -33,6 +33,7 @@ export interface WithdrawalOptions extends CountingOptions, Pick<PlacesOptions, 
   /** Conditions beside those of the withdrawal. */
   readonly alsoSaid?: readonly Condition[];
   isWatching(rule: string): boolean;
+  blindIn(rule: string): readonly string[];
   /** Takes a rule's entry off live objects. */
   release(rule: Rule, carriers: readonly ObjectMeta[]): void;
 }

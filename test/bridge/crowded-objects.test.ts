@@ -110,7 +110,7 @@ it('counts more deletions of a rule than a call takes arguments (P10)', async ()
   const newest = pendingOf();
   const oldest = pendingOf({ meta: deletingMeta({ deletionTimestamp: stamp(START - 60_000) }) });
   const pendings = [oldest, ...Array.from({ length: 200_000 }, () => newest)];
-  const seen = { served: EVERYWHERE, isWatching: () => true, pendings: () => pendings };
+  const seen = { served: EVERYWHERE, isWatching: () => true, blindIn: () => [], pendings: () => pendings };
   await updateStatus({ cluster, clock, written: new Map(), ...seen }, RULE, []);
   const rule = cluster.peek(RULE, TEARDOWN_RULES);
   expect(rule === undefined ? undefined : statusOf(rule)).toMatchObject({

@@ -86,6 +86,18 @@ describe('a namespace without rights', () => {
     expect(scene.bridge.whyNotReady()).toEqual([]);
   });
 
+  it('is told of beside one that is being deleted: whoever gives the rights in one would miss the other (P7)', async () => {
+    const scene = await withoutRightsInB({ isThere: true });
+    scene.kinds.lacks.set(inNamespace('team-a'), ['patch']);
+    scene.cluster.delete('team-b', { finalizers: ['kubernetes'] }, NAMESPACES);
+    await scene.labelled();
+    const said = scene.condition('Permitted');
+    expect(said?.reason).toBe('MissingVerbs');
+    expect(said?.message).toContain(
+      'may not patch buckets.storage.example.com in namespace team-a; namespace team-b is',
+    );
+  });
+
   it('has the rights back, and the rule works in all of it, without a restart', async () => {
     const scene = await withoutRightsInB({ isThere: true });
     scene.cluster.refused.clear();

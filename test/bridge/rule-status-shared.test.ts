@@ -17,7 +17,7 @@ it('a status that another process has written otherwise waits its time', async (
   const clock = new ManualClock();
   const cluster = new FakeCluster(() => clock.now());
   cluster.create({ name: RULE, kind: TEARDOWN_RULES, spec: { match: BUCKETS } });
-  const seen = { served: EVERYWHERE, isWatching: () => true, pendings: () => [] };
+  const seen = { served: EVERYWHERE, isWatching: () => true, blindIn: () => [], pendings: () => [] };
   const bridge = () => ({ cluster, clock, written: new Map(), ...seen });
   const [ours, theirs] = [bridge(), bridge()];
   await updateStatus(ours, RULE, [READY]);

@@ -23,7 +23,7 @@ function bench() {
   cluster.create({ name: RULE, kind: TEARDOWN_RULES, spec: { match: BUCKETS } });
   const state: { pendings: Pending[] } = { pendings: [] };
   const written = new Map<string, Written>();
-  const seen = { served: EVERYWHERE, isWatching: () => true, pendings: () => state.pendings };
+  const seen = { served: EVERYWHERE, isWatching: () => true, blindIn: () => [], pendings: () => state.pendings };
   const options = { cluster, clock, written, ...seen };
   const write = async (...conditions: readonly Condition[]) => await updateStatus(options, RULE, conditions);
   const status = () => {

@@ -93,6 +93,29 @@ export const fleetMutations: readonly FleetMutation[] = [
     caughtBy: 'P9',
   },
   {
+    what: 'goes by what it remembers of the rules when it gives up rights',
+    file: 'bridge/kept-rights.ts',
+    from: 'const since = this.#sight;',
+    to: 'const since = 0;',
+    also: [
+      {
+        file: 'bridge/kept-rights.ts',
+        from: 'of rulesNow(this.#options.cluster, this.#naming(namespace))',
+        to: 'of []',
+      },
+    ],
+    seed: 336,
+    caughtBy: 'P9',
+  },
+  {
+    what: 'takes an answer to what another leader has sent for one to all that was sent',
+    file: 'bridge/observe.ts',
+    from: 'if (known === undefined || known < runEndsBy(expires)) pending.othersUntil = now;',
+    to: '',
+    seed: 2863,
+    caughtBy: 'P2',
+  },
+  {
     what: 'keeps rights from before although the whole cluster is served',
     file: 'bridge/rule-places.ts',
     from: 'await rights.outgrow(former);',

@@ -2,7 +2,6 @@
  * What happens to an installation that serves some namespaces: it is upgraded to serve one more or one less, rolled back, and loses
  * its rights in one of them. A part of world-acts.ts; people do what docs/operations.md tells them to.
  */
-import { bindingIn } from '../../../bridge/rights-binding.ts';
 import type { Served } from '../../../bridge/served.ts';
 import { TEARDOWN_RULES } from '../../../bridge/teardown-rules.ts';
 import type { Chart } from './chart.ts';
@@ -85,7 +84,7 @@ function leave(acts: Installed, name: string): void {
   // Meanwhile the whole cluster may be served.
   if (namespaces === undefined) return;
   upgrade(acts, { namespaces: namespaces.filter((other) => other !== name), leaving: [...leaving, name] });
-  const { time, server, plan } = ledger.world;
+  const { time, server } = ledger.world;
   const look = () => {
     const { served } = chart;
     // Somebody serves it again, or the faults are over.
@@ -94,9 +93,7 @@ function leave(acts: Installed, name: string): void {
       const named = at(status, 'namespaces');
       return Array.isArray(named) && named.includes(name);
     });
-    // Two that both lead do not know at once what the other has written of a rule: until a look later they keep the rights.
-    const isKept = plan.weather.leaders === 'two' && server.get(bindingIn(name))?.metadata.finalizers !== undefined;
-    if (isNamed || isKept) time.after(LOOKED_AT_EVERY_MS, look);
+    if (isNamed) time.after(LOOKED_AT_EVERY_MS, look);
     else upgrade(acts, { ...served, leaving: served.leaving.filter((other) => other !== name) });
   };
   time.after(LOOKED_AT_EVERY_MS, look);
