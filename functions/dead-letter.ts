@@ -30,9 +30,11 @@ export interface DeadLetterInput extends ReportPorts {
 
 /** Works a batch of dead letters; resolves with the messageIds that stay in their queue. Never rejects. */
 export async function handleDeadLetters(
-  letters: readonly LambdaRecord[],
+  received: readonly LambdaRecord[],
   input: DeadLetterInput,
 ): Promise<readonly string[]> {
+  // A batch may bring one twice (P6), and a queue takes no call in which two entries have one id.
+  const letters = [...new Map(received.map((letter) => [letter.messageId, letter])).values()];
   const results = letters.flatMap((letter) => resultOf(letter, input) ?? []);
   const told = await report(results, input, input.until);
   const owed = new Set(results.map(({ key }) => key).filter((key) => !told.has(key)));

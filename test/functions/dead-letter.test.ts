@@ -62,6 +62,13 @@ describe('a letter that is nearly as large as a queue takes', () => {
 });
 
 describe('a request that is a dead letter', () => {
+  it('P6 is one where a batch brings it twice: a queue takes no call with two entries of one id', async () => {
+    const { stays, told, archived, order } = await handle([letter('m-1'), letter('m-2'), letter('m-1')]);
+    expect(stays).toEqual([]);
+    for (const entries of [told, archived]) expect(entries.map(({ id }) => id)).toEqual(['m-1', 'm-2']);
+    expect(order).toHaveLength(2);
+  });
+
   it('is kept as it was, told to its bridge as pending/DeadLettered, and then goes', async () => {
     const { stays, archived, told, order } = await handle([letter('m-1')]);
     expect(archived).toEqual([
