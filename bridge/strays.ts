@@ -80,7 +80,8 @@ export class Strays {
 
   /** How many there are, by kind and name. */
   counts(): readonly StrayCount[] {
-    return [...this.#kinds.values()].flatMap(({ kind, known }) => [...known.values()].map((of) => countOf(kind, of)));
+    const states = [...this.#kinds.values()].filter((state) => !this.#isShownBefore(state));
+    return states.flatMap(({ kind, known }) => [...known.values()].map((of) => countOf(kind, of)));
   }
 
   /** Kinds with entries that were seen before the rules were known; they have to be listed again, and are told once. */
@@ -189,6 +190,16 @@ export class Strays {
     }
   }
 
+  /** Another watch shows the same objects, in another version of the kind. */
+  #isShownBefore({ kind }: KindState): boolean {
+    const { group, resource, namespace } = kind;
+    for (const { kind: one } of this.#kinds.values()) {
+      if (one.group !== group || one.resource !== resource || one.namespace !== namespace) continue;
+      return one.version !== kind.version;
+    }
+    return false;
+  }
+
   #clear(state: KindState, label: string): void {
     state.known.delete(label);
     cancel(state, label);
@@ -200,7 +211,7 @@ export class Strays {
       state.timers.delete(label);
       const carriers = state.known.get(label);
       if (carriers === undefined || carriers.uids.size === 0) return;
-      this.#options.tell(countOf(state.kind, carriers));
+      if (!this.#isShownBefore(state)) this.#options.tell(countOf(state.kind, carriers));
       this.#tellLater(state, label, TELL_EVERY_MS);
     };
     state.timers.set(label, this.#options.clock.after(after, tell));

@@ -189,3 +189,12 @@ it('P8 a kind that is listed is watched in one version again when the one that i
   expect(scene.said('Ready')).toBe('True Ready');
   expect(await watched()).toEqual(['v1']);
 });
+
+it('P7 strays of a kind that is watched in two versions are counted and told once', async () => {
+  const scene = await Scene.start({ rules: [older, newer] });
+  scene.cluster.create({ name: 'logs', finalizers: ['finalizer-bridge.dev/nobody', ENTRY, OTHER_ENTRY] });
+  await scene.clock.advance(2 * MINUTE);
+
+  expect(scene.bridge.strays()).toMatchObject([{ rule: 'nobody', count: 1 }]);
+  expect(scene.kept.lines.filter(({ message }) => message.includes('nobody: NoRule'))).toHaveLength(1);
+});
