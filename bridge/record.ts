@@ -82,8 +82,13 @@ export function readRecord(
   rule: { readonly name: string; readonly uid: string },
 ): Record | undefined {
   const record = readRecordOfAnyRule(meta, rule.name);
-  const isOfAnyRule = record?.ruleUid === NONE_NAMED && record.unknownTarget === true;
-  return isOfAnyRule || record?.ruleUid === rule.uid ? record : undefined;
+  return record?.ruleUid === rule.uid || isOfAnyRule(record) ? record : undefined;
+}
+
+/** Written without a rule it says what was requested under one of that name, and may have been under this one. */
+function isOfAnyRule(record: Record | undefined): boolean {
+  if (record?.ruleUid !== NONE_NAMED) return false;
+  return record.unknownTarget === true || record.targets.some(({ requested }) => requested);
 }
 
 /** What an object says of a deletion under a rule; without the rule, what was written under whichever there was. */
@@ -148,14 +153,31 @@ export function countsFor({ uid: named }: Record, { knowsAllSent }: { readonly k
   return named !== NONE_NAMED || !knowsAllSent;
 }
 
-/** What is written without the rule under which the record on an object was written: it may come back. */
+/** A deletion of which a record is written without the rule: `seen` is what is known of its targets beside the record. */
+interface Unruled {
+  readonly rule: string;
+  readonly knowsAllSent: boolean;
+  readonly seen: readonly KnownTarget[];
+}
+
+/** What is written without the rule under which the record on an object was written, and its targets requested: it may come back. */
 export function carriedOver(
   meta: ObjectMeta,
-  of: { readonly rule: string; readonly knowsAllSent: boolean },
+  of: Unruled,
 ): Pick<Record, 'uid' | 'ruleUid' | 'targets'> & Partial<Record> {
   const before = readRecordOfAnyRule(meta, of.rule);
   const kept = before !== undefined && countsFor(before, of) ? before : { ruleUid: NONE_NAMED, targets: [] };
-  return { ...kept, uid: meta.uid };
+  return { ...kept, uid: meta.uid, targets: merged([...kept.targets, ...of.seen]) };
+}
+
+/** Each target once, with all that is said of it. */
+function merged(targets: readonly KnownTarget[]): KnownTarget[] {
+  const both = (one: KnownTarget, { requested, started }: KnownTarget) => ({
+    ...one,
+    ...{ requested: one.requested || requested, started: one.started || started },
+  });
+  const byPair = Map.groupBy(targets, ({ target, rule }) => `${target} ${rule}`);
+  return [...byPair.values()].map((same) => same.reduce(both));
 }
 
 function notReadWhole(meta: ObjectMeta): Pick<Record, 'phase' | 'reason' | 'message' | 'since'> {

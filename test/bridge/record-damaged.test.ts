@@ -27,6 +27,14 @@ const text = JSON.stringify(plain);
 const UNREAD = { target: '0'.repeat(64), rule: '0'.repeat(64), requested: true, started: false };
 const HOUR = 3_600_000;
 
+const blank = { uid: 'uid-logs', ruleUid: '', targets: [] };
+
+/** What is written without a rule over such an annotation. */
+function carried(written: string | undefined, of: { knowsAllSent: boolean; seen?: Record['targets'] }) {
+  const meta = deletingMeta(written === undefined ? {} : { annotations: { [KEY]: written } });
+  return carriedOver(meta, { rule: RULE, seen: [], ...of });
+}
+
 describe('a record', () => {
   it.each([
     ['cut off at its end', text.slice(0, -1), 'uid-logs'],
@@ -76,21 +84,37 @@ describe('a record', () => {
   });
 
   it('without its rule is carried over, with the uid of its object, if it counts', () => {
-    const carried = (written: string | undefined, knowsAllSent: boolean) =>
-      carriedOver(deletingMeta(written === undefined ? {} : { annotations: { [KEY]: written } }), {
-        ...{ rule: RULE, knowsAllSent },
-      });
-    const blank = { uid: 'uid-logs', ruleUid: '', targets: [] };
-    expect(carried(undefined, false)).toEqual(blank);
-    expect(carried('{', true)).toEqual(blank);
-    expect(carried('{', false)).toMatchObject({ ...blank, targets: [UNREAD], unknownTarget: true });
-    expect(carried(text, true)).toEqual(plain);
+    expect(carried(undefined, { knowsAllSent: false })).toEqual(blank);
+    expect(carried('{', { knowsAllSent: true })).toEqual(blank);
+    expect(carried('{', { knowsAllSent: false })).toMatchObject({ ...blank, targets: [UNREAD], unknownTarget: true });
+    expect(carried(text, { knowsAllSent: true })).toEqual(plain);
+  });
+
+  it('without its rule names what was requested meanwhile as well, each target once (V10)', () => {
+    const other = { ...asked, target: 'c'.repeat(64) };
+    const met = { ...asked, requested: false, started: true };
+    expect(carried(text, { knowsAllSent: true, seen: [met, other] }).targets).toEqual([
+      { ...asked, started: true },
+      other,
+    ]);
+    expect(carried(text, { knowsAllSent: true, seen: [{ ...asked, rule: 'd'.repeat(64) }] }).targets).toHaveLength(2);
+    expect(carried(undefined, { knowsAllSent: true, seen: [met] })).toEqual({ ...blank, targets: [met] });
+  });
+
+  it('that was written without a rule counts under any where it names what was requested (V10)', () => {
+    const under = (...targets: Record['targets']) => {
+      const annotations = { [KEY]: JSON.stringify({ ...plain, ruleUid: '', targets }) };
+      return readRecord(deletingMeta({ annotations }), rule)?.targets;
+    };
+    const met = { ...asked, requested: false };
+    expect(under(met, asked)).toEqual([met, asked]);
+    expect(under(met)).toBeUndefined();
   });
 
   it('of no rule, which says that nothing is unknown, is of none that comes later', () => {
-    const blank = { ...plain, ruleUid: '', targets: [] };
-    const meta = deletingMeta({ annotations: { [KEY]: JSON.stringify(blank) } });
-    expect(readRecordOfAnyRule(meta, RULE)).toEqual(blank);
+    const empty = { ...plain, ...blank };
+    const meta = deletingMeta({ annotations: { [KEY]: JSON.stringify(empty) } });
+    expect(readRecordOfAnyRule(meta, RULE)).toEqual(empty);
     expect(readRecord(meta, rule)).toBeUndefined();
   });
 });

@@ -103,6 +103,21 @@ describe('a deletion under a rule whose version is not served any more', () => {
     expect(scene.cluster.peek('logs')).toBeUndefined();
   });
 
+  it('V10 names what was asked for on the object: whoever comes after it asks for no other target', async () => {
+    const unserved = new Set<string>();
+    const first = await dropped(unserved);
+    expect(asked(first)).toHaveLength(1);
+    await first.bridge.stop();
+
+    unserved.clear();
+    first.cluster.change('logs', (object) => ({ ...object, spec: { bucket: 'another' } }));
+    const second = await Scene.start({ after: first, rules: [older, elsewhere] });
+    await second.clock.advance(3 * 60 * MINUTE);
+
+    expect(second.standing()).toBe('Held TargetChanged');
+    expect(asked(second)).toHaveLength(1);
+  });
+
   it('V10 leaves a result in its queue: nothing on the object would name what it was about', async () => {
     const unserved = new Set<string>();
     const scene = await dropped(unserved);
