@@ -113,6 +113,7 @@ function consume({ queue, process, handle }: ConsumerInput): Consumption {
       lost: () => new Error('receive results: no answer'),
     });
     if (received.length === 0) return;
+    queue.arrived(received, process.identity.name);
     const done = await handle(
       received.map(({ messageId, body, sender, receiveCount }) => ({ messageId, body, sender, receiveCount })),
     );

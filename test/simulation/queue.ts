@@ -1,7 +1,7 @@
 /*
  * A model of an SQS standard queue: at least once, hidden while somebody works, receive counts, a dead-letter queue, the
  * sender as the queue itself knows it; by chance copies, delays and another order. Made by world.ts, reached through
- * queue-port.ts. `onSend` and `onDelete` are where promises.ts and the scenarios look on.
+ * queue-port.ts. `onSend`, `onRead` and `onDelete` are where promises.ts and the scenarios look on.
  */
 import type { VirtualTime } from './clock.ts';
 
@@ -54,6 +54,7 @@ export class SimulatedQueue {
   readonly #random: () => number;
   readonly #waiting = new Map<() => void, () => boolean>();
   readonly #sendListeners = new Set<(message: StoredMessage) => void>();
+  readonly #readListeners = new Set<(message: StoredMessage, by: string) => void>();
   readonly #deleteListeners = new Set<(message: StoredMessage, by: string) => void>();
   readonly #entries = new Set<Entry>();
   readonly #visible = new Set<Entry>();
@@ -78,6 +79,10 @@ export class SimulatedQueue {
 
   onSend(listener: (message: StoredMessage) => void): void {
     this.#sendListeners.add(listener);
+  }
+
+  onRead(listener: (message: StoredMessage, by: string) => void): void {
+    this.#readListeners.add(listener);
   }
 
   onDelete(listener: (message: StoredMessage, by: string) => void): void {
@@ -141,6 +146,11 @@ export class SimulatedQueue {
       this.#hide(entry, isCopied ? this.#random() * this.settings.visibilityMs : this.settings.visibilityMs);
       return { ...entry.message, receiptHandle: entry.receipt, receiveCount: entry.receiveCount };
     });
+  }
+
+  /** Says that what was received has reached its reader: an answer can be lost on its way. */
+  arrived(messages: readonly StoredMessage[], by: string): void {
+    for (const listener of this.#readListeners) for (const message of messages) listener(message, by);
   }
 
   /** Deletes by receipt; with chance, not for good: a standard queue may give a deleted message out once more. */

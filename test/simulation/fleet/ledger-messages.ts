@@ -9,7 +9,7 @@ import type { StoredMessage } from '../queue.ts';
 import { Firsts } from './firsts.ts';
 import type { Hold, Ledger } from './ledger.ts';
 import { RECORD, rulesOn } from './ledger.ts';
-import { noteAnswered, noteAsked } from './ledger-unseen.ts';
+import { ANYBODY, noteAsked, noteRead } from './ledger-unseen.ts';
 import { at } from './selection.ts';
 
 const KEEP_TAG = 'finalizer-bridge.dev/keep';
@@ -29,6 +29,7 @@ export function watchMessages(ledger: Ledger): void {
     queue.onDelete((message, by) => onRequestDone(ledger, message, by));
   }
   results.onSend((message) => onResult(ledger, message));
+  results.onRead((message, by) => onRead(ledger, message, by));
   results.onDelete((message, by) => onAcknowledged(ledger, message, by));
   cloud.onDelete((deletion) => onDelete(ledger, deletion));
 }
@@ -103,12 +104,18 @@ function onResult(ledger: Ledger, message: StoredMessage): void {
   if (result.outcome !== 'pending' || result.reason === EXPIRED) ledger.answered.add(requestId);
   const request = ledger.bodies.get(requestId);
   const hold = ledger.hold(object.uid, rule.name);
-  if (request === undefined || hold === undefined) return;
+  if (request === undefined || hold === undefined || result.outcome !== 'gone') return;
   const name = String(requestIn(ledger, request).data.target.name);
-  noteAnswered(hold, name);
-  if (result.outcome !== 'gone') return;
   const { gones } = hold;
   gones.set(name, Math.max(gones.get(name) ?? 0, Date.parse(expires)));
+}
+
+/** Whoever has read an answer knows what it was about as long as it lives. */
+function onRead(ledger: Ledger, message: StoredMessage, by: string): void {
+  if (!isOf(message, FUNCTION_ROLE)) return;
+  const { object, rule, targetDigest } = resultIn(ledger, message.body).data;
+  const hold = ledger.hold(object.uid, rule.name);
+  if (hold !== undefined && hold.unseen.size > 0) noteRead(hold, targetDigest, by);
 }
 
 /** P5: a request is deleted only when its answer is in the queue, and a "not yet" is no answer to end on. */
@@ -130,6 +137,8 @@ function onAcknowledged(ledger: Ledger, message: StoredMessage, by: string): voi
   }
   const { object, rule, result, requestId, expires, targetDigest } = resultIn(ledger, message.body).data;
   ledger.results.delete(message.body);
+  const hold = ledger.hold(object.uid, rule.name);
+  if (hold !== undefined && hold.unseen.size > 0) noteRead(hold, targetDigest, ANYBODY);
   const live = ledger.objects.get(object.uid);
   if (result.outcome !== 'gone' || live === undefined || !rulesOn(live).includes(rule.name)) return;
   if (ledger.now() > Date.parse(expires)) return;

@@ -134,7 +134,10 @@ function whyOff(ledger: Ledger, { before, by, hold, target }: OffInput): Off {
   if (target === undefined && hold.requested.size === 0 && rule?.mayMiss === true) return 'missing';
   const grace = ledger.plans.get(hold.rule)?.binding === 'uid' ? GONE_GRACE_MS : COPIES_MS;
   const asked = [...hold.requested.keys()];
-  const unseen = asked.filter((one) => one !== target && !hold.gones.has(one) && isBeyondSight(ledger, hold, one));
+  const { isBridgeAlive } = ledger.world;
+  const unseen = asked.filter(
+    (one) => one !== target && !hold.gones.has(one) && isBeyondSight(hold, one, isBridgeAlive),
+  );
   ledger.beyondSight += unseen.length;
   for (const name of hold.unseen.keys()) if (!unseen.includes(name)) hold.unseen.delete(name);
   const wanted = [...asked.filter((one) => !unseen.includes(one)), ...(target === undefined ? [] : [target])];
