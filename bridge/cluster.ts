@@ -18,6 +18,7 @@ import {
   type ListPage,
   type ObjectPath,
   type PageWanted,
+  type PatchHow,
   type PatchOperation,
   type PatchOutcome,
   type Watched,
@@ -45,7 +46,7 @@ export interface ClusterOptions {
 export function createCluster({ http, clock, identity, fieldManager = FIELD_MANAGER }: ClusterOptions): Cluster {
   return {
     get: (path) => getObject(http, path),
-    patch: (path, operations, subresource) => patchObject(http, path, { operations, subresource, fieldManager }),
+    patch: (path, operations, how) => patchObject(http, path, { operations, how, fieldManager }),
     list: (kind, page) => listMetadata(http, kind, page),
     watch: (kind, resourceVersion, signal) => watchMetadata(http, { kind, resourceVersion, signal }),
     recordEvent: (event) => recordEvent(http, event, { identity, now: clock.now() }),
@@ -62,20 +63,20 @@ async function getObject(http: Http, path: ObjectPath): Promise<KubeObject | und
 
 interface Patch {
   readonly operations: readonly PatchOperation[];
-  readonly subresource: 'status' | undefined;
+  readonly how: PatchHow | undefined;
   readonly fieldManager: string;
 }
 
 async function patchObject(
   http: Http,
   path: ObjectPath,
-  { operations, subresource, fieldManager }: Patch,
+  { operations, how, fieldManager }: Patch,
 ): Promise<PatchOutcome> {
   const call: Call = {
     method: 'PATCH',
-    path: `${apiPath(path)}${subresource === undefined ? '' : `/${subresource}`}?fieldManager=${fieldManager}`,
+    path: `${apiPath(path)}${how === 'status' ? '/status' : ''}?fieldManager=${fieldManager}`,
     // What is stored of a status is shown by the whole object only.
-    ...(subresource === undefined ? { accept: META_ONLY } : {}),
+    ...(how === undefined ? { accept: META_ONLY } : {}),
     contentType: 'application/json-patch+json',
     body: patchBody(operations),
     doing: `patching ${describe(path)}`,
@@ -83,7 +84,7 @@ async function patchObject(
   const answer = await http.ask(call);
   switch (answer.status) {
     case 200:
-      return patched(call, answer, subresource);
+      return patched(call, answer, how);
     case 409:
     case 422:
       return { kind: 'conflict', said: answer.text };
@@ -95,10 +96,11 @@ async function patchObject(
   }
 }
 
-function patched(call: Call, answer: Answer, subresource: Patch['subresource']): PatchOutcome {
-  if (subresource === undefined) return { kind: 'patched', meta: decoded(call, answer, decodeMeta) };
-  const { metadata, status } = decoded(call, answer, decodeObject);
-  return { kind: 'patched', meta: metadata, status };
+function patched(call: Call, answer: Answer, how: Patch['how']): PatchOutcome {
+  if (how === undefined) return { kind: 'patched', meta: decoded(call, answer, decodeMeta) };
+  const object = decoded(call, answer, decodeObject);
+  const { metadata: meta, status } = object;
+  return how === 'whole' ? { kind: 'patched', meta, object } : { kind: 'patched', meta, status };
 }
 
 /** An object is missing when the server says so of it, or does not serve its kind in any version any more (K8). */

@@ -5,8 +5,8 @@
  */
 import { heldNote, isNewTelling } from './event-note.ts';
 import { explain } from './log.ts';
+import { record, Unrecordable } from './recording.ts';
 import type { Reach } from './run.ts';
-import { record, Unrecordable } from './standing.ts';
 
 /** A single failure says little; from this many in a row on it is told. */
 const FAILURES_UNTIL_HELD = 3;

@@ -13,9 +13,9 @@ export function writingAsLeader(cluster: Cluster, lease: Lease): Cluster {
     get: (path) => cluster.get(path),
     list: (watched, page) => cluster.list(watched, page),
     watch: (kind, resourceVersion, signal) => cluster.watch(kind, resourceVersion, signal),
-    async patch(path, operations, subresource) {
+    async patch(path, operations, how) {
       check(`patching ${path.resource}/${path.name}`);
-      return await cluster.patch(path, operations, subresource);
+      return await cluster.patch(path, operations, how);
     },
     async recordEvent(event) {
       check(`recording an Event on ${event.object.kind}/${event.object.name}`);

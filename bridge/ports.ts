@@ -80,9 +80,14 @@ export type PatchOutcome =
       readonly meta: ObjectMeta;
       /** As it is stored now, which may be less than what was written; only of a write to the subresource `status`. */
       readonly status?: unknown;
+      /** The object as a GET would show it now; only where the whole was asked for. */
+      readonly object?: KubeObject;
     }
   | { readonly kind: 'conflict'; readonly said?: string }
   | { readonly kind: 'missing' };
+
+/** `status`: a write to that subresource. `whole`: of the object itself, all of which is answered, not its metadata only. */
+export type PatchHow = 'status' | 'whole';
 
 /** One line of a watch, decoded. `opened` comes first: the server has answered. `synced`: the initial list is complete. */
 export type WatchFrame =
@@ -154,7 +159,7 @@ export class NoCredentials extends Error {
 /** The API server. Every method throws ApiError for what its result does not name. */
 export interface Cluster {
   get(path: ObjectPath): Promise<KubeObject | undefined>;
-  patch(path: ObjectPath, operations: readonly PatchOperation[], subresource?: 'status'): Promise<PatchOutcome>;
+  patch(path: ObjectPath, operations: readonly PatchOperation[], how?: PatchHow): Promise<PatchOutcome>;
   /** Without `resourceVersion`, begins with the objects as they are, ended by a bookmark with `synced`. */
   watch(watched: Watched, resourceVersion: string | undefined, signal: AbortSignal): AsyncIterable<WatchFrame>;
   list(watched: Watched, page: PageWanted): Promise<ListPage>;

@@ -9,9 +9,10 @@ import type { Decision } from './decide.ts';
 import type { Sent } from './observation.ts';
 import { type Pending, remember } from './pending.ts';
 import { readRecord } from './record.ts';
+import { record } from './recording.ts';
 import type { Rule } from './rule.ts';
 import { FRESH_MS, nameOf, pathOf, type Run, type Step } from './run.ts';
-import { record, stand } from './standing.ts';
+import { stand } from './standing.ts';
 import { apiPath } from './wire.ts';
 import { isApproved, retryWord } from './words.ts';
 

@@ -1,6 +1,6 @@
 /*
  * The bridge's record of one deletion under one rule: one annotation on the object, read and written as pure values.
- * Called by observe.ts (reading) and standing.ts (writing). It can make the bridge more careful, never less: what it
+ * Called by observe.ts (reading) and recording.ts (writing). It can make the bridge more careful, never less: what it
  * does not say may still have happened. It counts only for the uid and the rule uid it names (trap V14); one that cannot be read
  * says that nobody knows what was requested (P1).
  */

@@ -4,25 +4,14 @@
  * the record is written when a deletion is held or has not been done within half a minute, and at most once a minute, but
  * sooner after a person's word, and at once where a result may only go when it is written down (traps V8, V10, V16).
  */
-import { heardOf } from './audit.ts';
 import type { Decision } from './decide.ts';
 import { doubled } from './doubling.ts';
 import { heldNote, isNewTelling } from './event-note.ts';
-import { advance, beganAt, type Pending, type Standing } from './pending.ts';
-import { ApiError, type ObjectMeta, type PatchOutcome } from './ports.ts';
-import {
-  carriedOver,
-  namesRequested,
-  type Record,
-  readRecordOfAnyRule,
-  readRecordUnder,
-  recordKey,
-  saysTheSame,
-  writeRecord,
-} from './record.ts';
-import { nameOf, pathOf, type Run, type Step } from './run.ts';
+import { beganAt, type Pending, type Standing } from './pending.ts';
+import { namesRequested, readRecordOfAnyRule, readRecordUnder, recordKey } from './record.ts';
+import { inShort, recordIfNew, Unrecordable } from './recording.ts';
+import type { Run, Step } from './run.ts';
 import { isTooSlow } from './slowness.ts';
-import { trimmed } from './wire.ts';
 import { unreadWords, wordsSaid } from './words.ts';
 
 const QUIET_MS = 30_000;
@@ -32,8 +21,6 @@ const REPEATED_MAX_MS = 16 * 60_000;
 /** In the minute after a person's word somebody is looking: what comes of it is written sooner. */
 const RECORD_AFTER_WORD_MS = 2_000;
 const LISTENING_MS = 60_000;
-/** What a webhook or a policy of somebody may answer beside 422 to a write that it does not take. */
-const REFUSED: ReadonlySet<number> = new Set([400, 403, 413]);
 
 type Standstill = Extract<Decision, { act: 'hold' | 'wait' }>;
 
@@ -67,65 +54,6 @@ export async function stand(run: Run, decision: Standstill): Promise<Step> {
   }
   const wakes = [decision.wakeAt, dueAt > now ? dueAt : undefined].filter((at) => at !== undefined);
   return { kind: 'done', wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes) };
-}
-
-/**
- * Writes the record.
- * @throws when the object moved: nothing that depends on the record may go on.
- */
-export async function record(run: Run, standing: Standing, next?: number): Promise<void> {
-  const { reach, pending } = run;
-  if (!reach.lease.holds()) throw new Error(`recording on ${nameOf(pending)}: the lease is not held`);
-  const wanted = recordOf(run, standing, next);
-  // What the write was made for: the watch may move on while it is under way.
-  const before = pending.meta;
-  const outcome = await refusedOr(reach.cluster.patch(pathOf(pending), writeRecord(before, pending.rule, wanted)));
-  if (outcome.kind !== 'patched') {
-    pending.facts = undefined;
-    if (outcome.kind === 'conflict' && (await hasNotMoved(run, before)))
-      throw new Unrecordable(run, standing, outcome.said);
-    throw new Error(`recording on ${nameOf(pending)}: ${outcome.kind}`);
-  }
-  // What this process wrote last still stood there: nobody writes over it any more.
-  const stood = before.annotations?.[recordKey(pending.rule)];
-  if (stood !== undefined && stood === pending.recordedText) pending.overwritten = 0;
-  advance(pending, trimmed(outcome.meta));
-  pending.recordedAt = reach.clock.now();
-  pending.recordedText = pending.meta.annotations?.[recordKey(pending.rule)];
-  pending.recordedReason = inShort(standing);
-  pending.owesRecord = false;
-  pending.owesRefusal = false;
-}
-
-async function refusedOr(writing: Promise<PatchOutcome>): Promise<PatchOutcome> {
-  try {
-    return await writing;
-  } catch (error) {
-    if (!(error instanceof ApiError) || !REFUSED.has(error.status)) throw error;
-    return { kind: 'conflict', said: error.body || error.message };
-  }
-}
-
-/** The API server refuses the record of an object that has not moved, as where its annotations are full. */
-export class Unrecordable extends Error {
-  /** Why the deletion is not done, which nobody can read on the object. */
-  readonly standing: Standing;
-
-  constructor({ pending }: Run, standing: Standing, said = 'refused although nothing had changed') {
-    super(`recording on ${nameOf(pending)}: ${said}`);
-    this.standing = { ...standing, message: `${standing.message}; cannot be recorded: ${said.slice(0, 256)}` };
-  }
-}
-
-async function hasNotMoved({ reach, pending }: Run, { uid, resourceVersion }: ObjectMeta): Promise<boolean> {
-  const object = await reach.cluster.get(pathOf(pending));
-  return object?.metadata.uid === uid && object.metadata.resourceVersion === resourceVersion;
-}
-
-/** A record is best-effort unless results or a second target depend on it: then a failure keeps them in the queue. */
-async function recordIfNew(run: Run, standing: Standing, next: number | undefined): Promise<void> {
-  const wanted = recordOf(run, standing, next);
-  if (!saysTheSame(readRecordUnder(run.rule, run.pending), wanted)) await record(run, standing, next);
 }
 
 function standingOf(pending: Pending, decision: Standstill, now: number): Standing {
@@ -191,10 +119,6 @@ function noteOverwriting(pending: Pending): void {
   pending.overwritten = overwritten + 1;
 }
 
-function inShort({ phase, reason }: Standing): string {
-  return `${phase} ${reason}`;
-}
-
 /** Held: at once. Otherwise after half a minute. Never sooner than a minute after the last one, or two seconds where a person spoke. */
 function recordDueAt(
   pending: Pending,
@@ -208,32 +132,6 @@ function recordDueAt(
   const every = doubled({ first, most: REPEATED_MAX_MS }, repeated);
   // A clock that was set back must not hold the next record off.
   return Math.max(earliest, Math.min(pending.recordedAt ?? 0, now) + every);
-}
-
-function recordOf({ pending, rule }: Run, standing: Standing, next: number | undefined): Record {
-  const { refusal, firstPublished, retryHandled, retries, unknownTarget } = pending;
-  const { phase, reason, message } = standing;
-  const heard = heardOf(pending);
-  const words = heard.length === 0 ? {} : { heard: [...heard] };
-  const told = { phase, reason, message, since: new Date(standing.since).toISOString(), ...words };
-  // Without the rule, what an earlier process wrote under it must survive: it may come back.
-  if (rule === undefined) return { ...carriedOver(pending.meta, pending), ...told };
-  return {
-    uid: pending.meta.uid,
-    ruleUid: rule.uid,
-    ...told,
-    ...(firstPublished === undefined ? {} : { firstPublished: new Date(firstPublished).toISOString() }),
-    ...(next === undefined ? {} : { next: new Date(next).toISOString() }),
-    ...(retryHandled === undefined ? {} : { retry: retryHandled }),
-    ...(retries === 0 ? {} : { retries }),
-    targets: [...pending.seen],
-    ...(unknownTarget === true ? { unknownTarget } : {}),
-    ...(refusal === undefined ? {} : { refused: written(refusal) }),
-  };
-}
-
-function written({ dueAt, ...refusal }: NonNullable<Pending['refusal']>): NonNullable<Record['refused']> {
-  return { ...refusal, due: new Date(dueAt).toISOString() };
 }
 
 /** Tells of a reason once an hour: standing may go to and fro between two. */

@@ -68,14 +68,15 @@ export function createClusterPort(input: ClusterPortInput): Cluster {
         check('get', path);
         return access.isServed(path) ? server.get(path) : undefined;
       }),
-    patch: (path, operations, subresource) =>
+    patch: (path, operations, how) =>
       call<PatchOutcome>(`patch ${path.resource}/${path.name}`, () => {
         check('patch', path);
         const by = process.identity.name;
+        const subresource = how === 'status' ? how : undefined;
         const after = access.isServed(path) ? server.patch(path, operations, by, subresource) : undefined;
         if (after === undefined) return { kind: 'missing' };
-        const stored = subresource === undefined ? {} : { status: after.status };
-        return { kind: 'patched', meta: after.metadata, ...stored };
+        const shown = how === undefined ? {} : how === 'status' ? { status: after.status } : { object: after };
+        return { kind: 'patched', meta: after.metadata, ...shown };
       }).catch((error: unknown) => {
         if (error instanceof ApiError && CONFLICTS.has(error.status)) return { kind: 'conflict' };
         throw error;

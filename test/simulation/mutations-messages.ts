@@ -29,7 +29,7 @@ export const messageMutations: readonly Mutation[] = [
   },
   {
     what: 'keeps in memory only that a target may have been asked for that nobody knows',
-    file: 'bridge/standing.ts',
+    file: 'bridge/recording.ts',
     from: '...(unknownTarget === true ? { unknownTarget } : {}),',
     to: '',
     caughtBy: 'V10',

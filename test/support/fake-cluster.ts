@@ -13,6 +13,7 @@ import {
   type ObjectMeta,
   type ObjectPath,
   type PageWanted,
+  type PatchHow,
   type PatchOperation,
   type PatchOutcome,
   type Watched,
@@ -134,7 +135,8 @@ export class FakeCluster implements Cluster {
     return object === undefined ? undefined : this.converted(object, path.version);
   }
 
-  async patch(path: ObjectPath, operations: readonly PatchOperation[], subresource?: 'status'): Promise<PatchOutcome> {
+  async patch(path: ObjectPath, operations: readonly PatchOperation[], how?: PatchHow): Promise<PatchOutcome> {
+    const subresource = how === 'status' ? how : undefined;
     const written = subresource === undefined ? {} : { subresource };
     this.#called({ verb: 'patch', name: path.name, operations, kind: path, ...written });
     const before = this.peek(path.name, path);
@@ -145,9 +147,11 @@ export class FakeCluster implements Cluster {
     try {
       const patched = applyPatch(before, operations);
       const after = subresource ? { ...before, status: patched.status } : keepingStatus(path, before, patched);
-      const { metadata, status } = this.#store.put(path, subresource ? this.#pruned(after) : after);
+      const stored = this.#store.put(path, subresource ? this.#pruned(after) : after);
+      const { metadata: meta, status } = stored;
       this.patchStatus = 200;
-      return { kind: 'patched', meta: metadata, ...(subresource ? { status: structuredClone(status) } : {}) };
+      if (how === 'whole') return { kind: 'patched', meta, object: structuredClone(stored) };
+      return { kind: 'patched', meta, ...(subresource ? { status: structuredClone(status) } : {}) };
     } catch (error) {
       const status = error instanceof PatchFailed ? 422 : error instanceof ApiError ? error.status : 0;
       this.patchStatus = status;

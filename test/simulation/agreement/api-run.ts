@@ -2,7 +2,7 @@
  * Runs a script against an API server, step by step, and writes down what the bridge and others were answered. Called by the
  * tests of agreement, once with a driver over the model and once with one over a real server.
  */
-import { ApiError, type ObjectPath, type Watched } from '../../../bridge/ports.ts';
+import { ApiError, type ObjectPath, type PatchHow, type Watched } from '../../../bridge/ports.ts';
 import { bindingIn } from '../../../bridge/rights-binding.ts';
 import { VERBS } from '../../../bridge/rule-rights.ts';
 import type { ApiDriver, WriteAnswer } from './api-driver.ts';
@@ -134,21 +134,24 @@ class ApiRun {
     });
   }
 
-  async #patch({ operations, subresource, ...named }: StepOf<'patch'>): Promise<unknown> {
-    return await this.#patchAt(this.#path(named), operations, subresource);
+  async #patch({ operations, how, ...named }: StepOf<'patch'>): Promise<unknown> {
+    return await this.#patchAt(this.#path(named), operations, { how, name: named.name });
   }
 
   async #patchAt(
     path: ObjectPath,
     operations: StepOf<'patch'>['operations'],
-    subresource?: 'status',
+    { how, name = '' }: { readonly how?: PatchHow | undefined; readonly name?: string } = {},
   ): Promise<unknown> {
     const filled = operations.map((operation) => this.#known.filled(operation));
     return await this.#told(async () => {
       const { cluster } = this.#driver;
-      const outcome = await cluster.patch(path, filled, subresource);
+      const outcome = await cluster.patch(path, filled, how);
       if (outcome.kind === 'missing') return 'missing';
       const status = this.#driver.patchStatus();
+      if (outcome.kind === 'patched' && outcome.object !== undefined) {
+        return { status, object: this.#known.whole(name, outcome.object) };
+      }
       return { status, ...(outcome.kind === 'patched' ? { meta: this.#known.meta(outcome.meta) } : {}) };
     });
   }

@@ -3,7 +3,7 @@
  * one by api-run.ts. What stands in braces in a text is filled in from what was read so far: `{uid of a}`, `{version of a}`,
  * `{first version of a}`. The scripts are in scripts-*.ts; api-random.ts draws more.
  */
-import type { PatchOperation } from '../../../bridge/ports.ts';
+import type { PatchHow, PatchOperation } from '../../../bridge/ports.ts';
 
 /** The kinds that scripts speak of. `rules` have a status of their own (a subresource), `volumes` no namespace. */
 export const SCRIPT_KINDS = ['machines', 'volumes', 'rules'] as const;
@@ -34,7 +34,7 @@ export type ApiStep =
   | ({
       readonly do: 'patch';
       readonly operations: readonly PatchOperation[];
-      readonly subresource?: 'status';
+      readonly how?: PatchHow;
     } & Named)
   /** The same of the binding in the script's namespace. */
   | { readonly do: 'patchBinding'; readonly operations: readonly PatchOperation[] }

@@ -65,6 +65,31 @@ export const patchScripts: readonly ApiScript[] = [
     ],
   },
   {
+    title: 'the whole object that a patch answers is what a GET shows then, while it lives, goes, and when it is gone',
+    steps: [
+      { do: 'create', name: 'a', finalizers: [OURS, FOREIGN], labels: { team: 'a' } },
+      {
+        ...{ do: 'patch', name: 'a', how: 'whole' },
+        operations: [...guards('a'), { op: 'add', path: '/metadata/annotations', value: { note: 'one' } }],
+      },
+      { do: 'get', name: 'a' },
+      { do: 'delete', name: 'a' },
+      { do: 'get', name: 'a' },
+      {
+        ...{ do: 'patch', name: 'a', how: 'whole' },
+        operations: [...guards('a'), { op: 'replace', path: '/metadata/annotations/note', value: 'two' }],
+      },
+      { do: 'get', name: 'a' },
+      { do: 'patch', name: 'a', how: 'whole', operations: guards('a') },
+      {
+        ...{ do: 'patch', name: 'a', how: 'whole' },
+        operations: [...guards('a'), ...entryAt(1, FOREIGN), ...entryAt(0, OURS)],
+      },
+      { do: 'get', name: 'a' },
+      { do: 'patch', name: 'a', how: 'whole', operations: [] },
+    ],
+  },
+  {
     title: 'a patch that changes nothing raises no version',
     steps: [
       { do: 'create', name: 'a', labels: { team: 'a' }, annotations: { note: 'one' } },
@@ -169,12 +194,12 @@ export const patchScripts: readonly ApiScript[] = [
       { do: 'get', kind: 'rules', name: 'r' },
       { do: 'patch', kind: 'rules', name: 'r', operations: [{ op: 'add', path: '/status', value: { pending: 2 } }] },
       {
-        ...{ do: 'patch', kind: 'rules', name: 'r', subresource: 'status' },
+        ...{ do: 'patch', kind: 'rules', name: 'r', how: 'status' },
         operations: [...guards('r'), { op: 'add', path: '/status', value: { pending: 3 } }],
       },
       { do: 'get', kind: 'rules', name: 'r' },
       {
-        ...{ do: 'patch', kind: 'rules', name: 'r', subresource: 'status' },
+        ...{ do: 'patch', kind: 'rules', name: 'r', how: 'status' },
         operations: [
           { op: 'replace', path: '/spec/handler', value: 'other' },
           { op: 'add', path: '/metadata/labels', value: { team: 'a' } },
@@ -189,7 +214,7 @@ export const patchScripts: readonly ApiScript[] = [
     title: 'a kind whose status is no resource of its own has none to patch',
     steps: [
       { do: 'create', name: 'a', status: { machine: 'm-1' } },
-      { do: 'patch', name: 'a', subresource: 'status', operations: [{ op: 'add', path: '/status', value: {} }] },
+      { do: 'patch', name: 'a', how: 'status', operations: [{ op: 'add', path: '/status', value: {} }] },
       { do: 'get', name: 'a' },
     ],
   },

@@ -23,9 +23,12 @@ export function asLater(cluster: Cluster, form: LaterForm): Cluster {
       const object = await cluster.get(path);
       return object && { ...object, metadata: records.read(object.metadata) };
     },
-    async patch(path, operations, subresource) {
-      const outcome = await cluster.patch(path, operations.map(records.written), subresource);
-      return outcome.kind === 'patched' ? { ...outcome, meta: records.read(outcome.meta) } : outcome;
+    async patch(path, operations, how) {
+      const outcome = await cluster.patch(path, operations.map(records.written), how);
+      if (outcome.kind !== 'patched') return outcome;
+      const { object } = outcome;
+      const meta = records.read(outcome.meta);
+      return { ...outcome, meta, ...(object === undefined ? {} : { object: { ...object, metadata: meta } }) };
     },
     async list(watched, page) {
       const { items, ...rest } = await cluster.list(watched, page);

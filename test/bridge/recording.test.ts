@@ -1,0 +1,71 @@
+/*
+ * What a record costs, and what is known once it is written: the answer to the write is the next look. Through the whole
+ * bridge over fakes; what stands in a record is in record.test.ts, when it is written in standing.test.ts.
+ */
+import { expect, it } from 'vitest';
+import type { Outcome } from '../../bridge/contract.ts';
+import { ENTRY } from '../support/bridge-builders.ts';
+import { Scene } from '../support/bridge-scene.ts';
+import { settled } from '../support/manual-clock.ts';
+
+const gone: Outcome = { outcome: 'gone', evidence: 'deleted' };
+const QUIET_MS = 31_000;
+
+async function recorded(finalizers: readonly string[] = [ENTRY]): Promise<Scene> {
+  const scene = await Scene.start();
+  await scene.deleted({ finalizers });
+  await scene.clock.advance(QUIET_MS);
+  expect(scene.record()).toMatchObject({ reason: 'Requested' });
+  return scene;
+}
+
+const verbs = ({ cluster }: Scene) => cluster.calls.filter(({ verb }) => verb !== 'watch').map(({ verb }) => verb);
+
+it('a deletion that takes long costs one PATCH more for its record, and no GET (P8)', async () => {
+  const scene = await recorded();
+  expect(await scene.answer(gone)).toBe(true);
+  expect(verbs(scene)).toEqual(['get', 'patch', 'patch']);
+  expect(scene.cluster.peek('logs')).toBeUndefined();
+});
+
+it('what the object has become by the write counts, as where a webhook has changed it on the way (V10)', async () => {
+  const scene = await Scene.start();
+  await scene.deleted();
+  const patch = scene.cluster.patch.bind(scene.cluster);
+  scene.cluster.patch = async (path, operations, how) => {
+    scene.cluster.patch = patch;
+    const target = { op: 'add', path: '/spec/bucket', value: 'another' } as const;
+    return await patch(path, [...operations, target], how);
+  };
+  await scene.clock.advance(QUIET_MS);
+  expect(await scene.answer(gone)).toBe(true);
+  expect(scene.finalizers()).toEqual([ENTRY]);
+  expect(scene.standing()).toBe('Held TargetChanged');
+});
+
+it('an entry that goes with the write is found gone by the next look, as any (K5)', async () => {
+  const scene = await Scene.start();
+  await scene.deleted({ finalizers: [ENTRY, 'a/b'] });
+  const patch = scene.cluster.patch.bind(scene.cluster);
+  scene.cluster.patch = async (path, operations, how) => {
+    scene.cluster.patch = patch;
+    return await patch(path, [...operations, { op: 'remove', path: '/metadata/finalizers/0' }], how);
+  };
+  await scene.clock.advance(QUIET_MS);
+  await settled();
+  expect(scene.finalizers()).toEqual(['a/b']);
+  expect(await scene.answer(gone)).toBe(true);
+  expect(scene.bridge.pendings()).toEqual([]);
+});
+
+it('what is written by others since is read again', async () => {
+  const scene = await recorded([ENTRY, 'a/b']);
+  scene.cluster.change('logs', ({ metadata, ...rest }) => ({
+    ...rest,
+    metadata: { ...metadata, finalizers: ['a/b', ENTRY] },
+  }));
+  await settled();
+  expect(await scene.answer(gone)).toBe(true);
+  expect(verbs(scene).filter((verb) => verb === 'get')).toHaveLength(2);
+  expect(scene.finalizers()).toEqual(['a/b']);
+});
