@@ -153,8 +153,10 @@ class Keeper implements RuleKeeper {
       listing: () => {
         this.#shown = new Set();
       },
-      present: (_kind, { name }) => {
+      present: (_kind, { name, resourceVersion }) => {
         this.#shown?.add(name);
+        // Counts that this process has written over what it saw: nothing is new.
+        if (this.#isSynced && this.#own.written.get(name)?.counted === resourceVersion) return;
         if (!this.#isSynced) this.#unjudged.add(name);
         this.#work.add(name);
       },

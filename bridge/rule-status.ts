@@ -30,6 +30,8 @@ export interface Written {
   readonly at: number;
   readonly verdict: string;
   readonly lost?: Lost;
+  /** The resourceVersion that came of it, where it told counts only: then its own sight in the watch is no reason to look. */
+  readonly counted?: string | undefined;
 }
 
 /** What writing needs. */
@@ -79,28 +81,42 @@ async function writeKnowing(
   lost: Lost,
 ): Promise<number | undefined> {
   const conditions = [...conditionsOf(judgement, sighting, lost), ...(options.alsoSaid ?? [])];
-  const judged = { ...options, judgement };
-  // Whatever changes it after it was seen brings another look: most looks need no second GET.
-  const news = seen === undefined ? undefined : newsFor(judged, seen, conditions);
-  return news === undefined || news.kind === 'write' ? await updateStatus(judged, name, conditions) : news.dueAt;
+  return await updateStatus({ ...options, judgement }, { name, conditions, seen });
 }
 
 type Updating = StatusOptions & { readonly judgement?: Judgement };
 
+/** What is to stand in a status. */
+export interface Update {
+  readonly name: string;
+  readonly conditions: readonly Condition[];
+  /** The rule as it was read for this look. */
+  readonly seen?: KubeObject | undefined;
+}
+
 /**
- * Writes conditions and counts over a rule's status as it is now; what else stands there stays. Every write is seen by the
- * watch and brings another look, so what merely counts may wait: resolves to when it may be written, in ms since the epoch.
+ * Writes conditions and counts over a rule's status as it is now; what else stands there stays. Whatever changes it after it was
+ * seen brings another look, so what was read for this one is enough, unless it has moved by the write. What merely counts may
+ * wait: resolves to when it may be written, in ms since the epoch.
  */
-export async function updateStatus(
-  options: Updating,
-  name: string,
-  conditions: readonly Condition[],
-): Promise<number | undefined> {
-  const { cluster, clock, written } = options;
-  const object = await cluster.get(rulePath(name));
+export async function updateStatus(options: Updating, { name, conditions, seen }: Update): Promise<number | undefined> {
+  const first = seen && (await writeOver(options, seen, conditions));
+  if (first !== undefined && first.kind !== 'conflict') return first.dueAt;
+  const object = await options.cluster.get(rulePath(name));
   if (object === undefined) return undefined;
+  const outcome = await writeOver(options, object, conditions);
+  if (outcome.kind === 'conflict') throw new Error(`writing the status of rule ${name}: it has changed`);
+  return outcome.dueAt;
+}
+
+/** `done`: it is written, or need not be before `dueAt`. */
+type Over = { readonly kind: 'conflict' } | { readonly kind: 'done'; readonly dueAt?: number | undefined };
+
+async function writeOver(options: Updating, object: KubeObject, conditions: readonly Condition[]): Promise<Over> {
+  const { cluster, clock, written } = options;
+  const { name } = object.metadata;
   const news = newsFor(options, object, conditions);
-  if (news.kind !== 'write') return news.dueAt;
+  if (news.kind !== 'write') return { kind: 'done', dueAt: news.dueAt };
   const { status, verdict } = news;
   const at = clock.monotonic();
   const outcome = await cluster.patch(
@@ -108,10 +124,12 @@ export async function updateStatus(
     [...guards(object.metadata), { op: 'add', path: '/status', value: status }],
     'status',
   );
-  if (outcome.kind === 'conflict') throw new Error(`writing the status of rule ${name}: it has changed`);
-  const lost = outcome.kind === 'patched' ? lostOf(status, outcome.status) : [];
-  written.set(name, { at, verdict, lost });
-  return undefined;
+  if (outcome.kind === 'conflict') return outcome;
+  const patched = outcome.kind === 'patched' ? outcome : undefined;
+  const lost = patched === undefined ? [] : lostOf(status, patched.status);
+  const counted = written.get(name)?.verdict === verdict ? patched?.meta.resourceVersion : undefined;
+  written.set(name, { at, verdict, lost, counted });
+  return { kind: 'done' };
 }
 
 /** What there is to write over a status; `later`: nothing, or nothing before `dueAt` (ms since the epoch). */

@@ -39,7 +39,8 @@ export async function sayUnjudged(options: UnjudgedOptions, object: KubeObject, 
     : 'nothing is published for it meanwhile';
   const message = `generation ${generation} cannot be judged now, which is tried again: ${cause}; ${rest}`;
   const unknown = (type: Condition['type']): Condition => ({ type, status: 'Unknown', reason: 'NotJudged', message });
-  await updateStatus(options, name, isWorking ? [unknown('Accepted')] : [unknown('Accepted'), unknown('Ready')]);
+  const conditions = isWorking ? [unknown('Accepted')] : [unknown('Accepted'), unknown('Ready')];
+  await updateStatus(options, { name, conditions });
 }
 
 /** What was accepted before puts entries on as soon as it is in force: the rule has to say where, and to hold itself (P5, P9). */

@@ -59,7 +59,7 @@ export async function withdraw(
   await unmark(options, object.metadata);
   const settlesIn = injectsFor(withdrawal, clock.monotonic());
   if (settlesIn > 0) {
-    await say(options, name, ['Settling', 'waiting until no new object can get the entry']);
+    await say(options, object, ['Settling', 'waiting until no new object can get the entry']);
     return clock.now() + settlesIn;
   }
   const outgrown = options.served.namespaces === undefined ? formerNamespaces(object) : [];
@@ -113,24 +113,24 @@ async function sweep(
     sawCarriers(withdrawal);
     // Where it may be listed nothing waits for where it may not (P10).
     if (count.kind === 'forbidden' && isNew) options.release(rule, count.live);
-    await say(options, name, count.kind === 'forbidden' ? forbidden(count.places) : OTHER_VERSION);
+    await say(options, object, count.kind === 'forbidden' ? forbidden(count.places) : OTHER_VERSION);
     return clock.now() + LOOK_EVERY_MS;
   }
   if (count.kind === 'counted' && (count.live.length > 0 || count.deleting > 0)) {
     sawCarriers(withdrawal);
     if (isNew) options.release(rule, count.live);
-    await say(options, name, blockedBy(options, rule, { live: count.live.length, deleting: count.deleting }));
+    await say(options, object, blockedBy(options, rule, { live: count.live.length, deleting: count.deleting }));
     return clock.now() + LOOK_EVERY_MS;
   }
   const left = leftBehind(object, served);
   if (left.length > 0) {
     sawCarriers(withdrawal);
-    await say(options, name, ['NamespacesLeft', leftWords(left)]);
+    await say(options, object, ['NamespacesLeft', leftWords(left)]);
     return clock.now() + LOOK_EVERY_MS;
   }
   const looksAgainIn = sawNobody(withdrawal, at);
   if (looksAgainIn > 0) {
-    await say(options, name, ['Settling', 'nobody carries the entry; looking once more in a minute']);
+    await say(options, object, ['Settling', 'nobody carries the entry; looking once more in a minute']);
     return clock.now() + Math.max(LOOK_EVERY_MS, at + looksAgainIn - clock.monotonic());
   }
   await options.rights.leave(name, knownNamespaces(object));
@@ -170,7 +170,8 @@ function blockedBy(
   return ['Releasing', `the entry is coming off ${live} live objects`];
 }
 
-async function say(options: WithdrawalOptions, name: string, [reason, message]: Said): Promise<void> {
+async function say(options: WithdrawalOptions, seen: KubeObject, [reason, message]: Said): Promise<void> {
+  const { name } = seen.metadata;
   const blocked: Condition = { type: 'WithdrawalBlocked', status: 'True', reason, message };
   const ready: Condition = {
     type: 'Ready',
@@ -178,7 +179,8 @@ async function say(options: WithdrawalOptions, name: string, [reason, message]: 
     reason: 'Withdrawing',
     message: 'the rule is being deleted',
   };
-  await updateStatus(options, name, [blocked, ready, NO_MORE, ...(options.alsoSaid ?? [])]);
+  const conditions = [blocked, ready, NO_MORE, ...(options.alsoSaid ?? [])];
+  await updateStatus(options, { name, conditions, seen });
 }
 
 async function unmark({ cluster }: WithdrawalOptions, meta: ObjectMeta): Promise<void> {

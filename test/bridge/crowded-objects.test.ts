@@ -111,7 +111,7 @@ it('counts more deletions of a rule than a call takes arguments (P10)', async ()
   const oldest = pendingOf({ meta: deletingMeta({ deletionTimestamp: stamp(START - 60_000) }) });
   const pendings = [oldest, ...Array.from({ length: 200_000 }, () => newest)];
   const seen = { served: EVERYWHERE, isWatching: () => true, blindIn: () => [], pendings: () => pendings };
-  await updateStatus({ cluster, clock, written: new Map(), ...seen }, RULE, []);
+  await updateStatus({ cluster, clock, written: new Map(), ...seen }, { name: RULE, conditions: [] });
   const rule = cluster.peek(RULE, TEARDOWN_RULES);
   expect(rule === undefined ? undefined : statusOf(rule)).toMatchObject({
     pending: 200_001,

@@ -10,8 +10,8 @@ import { BUCKETS, HANDLER, RULE } from '../support/bridge-builders.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 
 const MINUTE = 60_000;
-/** Two that contend write a label and a status each in that time, some of them twice for a conflict; an endless fight ends here. */
-const WRITES_MAX = 6 * ((3 * MINUTE) / STATUS_EVERY_MS);
+/** Two that contend write a label and a status each in that time, each of them twice for a conflict; an endless fight ends here. */
+const WRITES_MAX = 8 * ((3 * MINUTE) / STATUS_EVERY_MS);
 
 const labelOf = (scene: RuleScene) => scene.rule()?.metadata.labels?.[INJECTS_LABEL];
 

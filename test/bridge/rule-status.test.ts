@@ -25,7 +25,8 @@ function bench() {
   const written = new Map<string, Written>();
   const seen = { served: EVERYWHERE, isWatching: () => true, blindIn: () => [], pendings: () => state.pendings };
   const options = { cluster, clock, written, ...seen };
-  const write = async (...conditions: readonly Condition[]) => await updateStatus(options, RULE, conditions);
+  const write = async (...conditions: readonly Condition[]) =>
+    await updateStatus(options, { name: RULE, conditions: conditions });
   const status = () => {
     const rule = cluster.peek(RULE, TEARDOWN_RULES);
     if (rule === undefined) throw new Error('the rule is gone');
