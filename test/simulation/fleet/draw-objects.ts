@@ -28,6 +28,7 @@ export interface ObjectDraw {
   readonly activeMs: number;
   readonly hasWords: boolean;
   readonly isFair: boolean;
+  readonly isLarge: boolean;
   /** The share of those with a weak proof that come again. */
   readonly comeAgain: number;
   /** Namespaces that most objects are in; all of them alike unless told. */
@@ -36,7 +37,7 @@ export interface ObjectDraw {
 
 /** Draws the object of an index. */
 export function drawObject(draw: ObjectDraw): ObjectPlan {
-  const { seed, index, rules, activeMs, hasWords, isFair, comeAgain, crowded } = draw;
+  const { seed, index, rules, activeMs, hasWords, isFair, isLarge, comeAgain, crowded } = draw;
   const dice = new Dice(seededRandom(seed * 1_000_003 + index * 7_919 + 1));
   const isElsewhere = crowded === undefined || index % ELSEWHERE_EVERY === 0;
   const kinds = (['machines', 'buckets', 'volumes'] as const).filter(
@@ -55,20 +56,25 @@ export function drawObject(draw: ObjectDraw): ObjectPlan {
   return {
     ...{ index, kind, labels, createdAt, deletedAt, ...foreign },
     ...(kind === 'volumes' || namespace === undefined ? {} : { namespace }),
-    things: under.map((rule) => drawThing(dice, rule, isStrange)),
+    things: under.map((rule) => drawThing(dice, rule, { isStrange, isLarge })),
     isRetained: isStrange && hasWords && dice.chance(0.2),
     doings: isStrange ? drawDoings({ dice, deletedAt, hasWords }, under) : [],
     ...(isWeak && comeAgain > 0 && dice.chance(comeAgain) ? { comesAgain: true as const } : {}),
   };
 }
 
-function drawThing(dice: Dice, { name }: RulePlan, isStrange: boolean): ThingPlan {
+function drawThing(
+  dice: Dice,
+  { name }: RulePlan,
+  { isStrange, isLarge }: { readonly isStrange: boolean; readonly isLarge: boolean },
+): ThingPlan {
   return {
     rule: name,
     tags: isStrange ? dice.pick('own', 'own', 'own', 'stranger', 'keep') : 'own',
     isThere: !isStrange || dice.chance(0.9),
     isNamed: !isStrange || dice.chance(0.9),
-    deletionMs: dice.pick(0, 0, 0, 0, 25 * SECOND, 3 * MINUTE),
+    // Each slow one is looked at again and again: of many fewer are enough.
+    deletionMs: isLarge && dice.chance(0.4) ? 0 : dice.pick(0, 0, 0, 0, 25 * SECOND, 3 * MINUTE),
   };
 }
 

@@ -26,7 +26,7 @@ const FAIR_EVERY = 8;
 const STATUSES = [409, 422, 429, 500, 503];
 /** Objects for which a budget is drawn; larger worlds have so many times more of it. */
 const BRAKED = 40;
-/** Objects for which acts are drawn; larger worlds have more of these by the root (`timesAsMany`). */
+/** Objects for which acts and crashes are drawn; larger worlds have a few more acts (`timesAsMany`), and as many crashes. */
 const ACTED = 380;
 /** In a large world two that both believe to lead are rare: what happens, happens twice there, and costs as much as in two worlds. */
 const TWO_OF_MANY = 0.1;
@@ -50,7 +50,7 @@ export function drawPlan(seed: number, deletions: number): FleetPlan {
   const isLarge = deletions > ACTED;
   const weather = isFair
     ? fairWeather(dice, activeMs)
-    : drawWeather(dice, { activeMs, isLarge, crashShare: 1 / timesAsMany(deletions) });
+    : drawWeather(dice, { activeMs, isLarge, crashShare: Math.min(1, ACTED / deletions) });
   const drawnRules = drawRules(dice, deletions);
   const acts = isFair ? [] : drawActs(dice, { activeMs, deletions });
   // Two that both lead know less of each other than they think: words are for those who are elected.
@@ -60,7 +60,7 @@ export function drawPlan(seed: number, deletions: number): FleetPlan {
   const { acts: servedActs, ...served } = drawServed({ seed, activeMs, isFair, endsFrom });
   const crowded = isLarge && served.served !== 'all' ? served.served : undefined;
   const objects = Array.from({ length: deletions }, (_, index) =>
-    drawObject({ seed, index, rules, activeMs, hasWords, isFair, comeAgain, crowded }),
+    drawObject({ seed, index, rules, activeMs, hasWords, isFair, isLarge, comeAgain, crowded }),
   );
   const { acts: versionActs, ...later } = isFair ? { acts: [] } : drawVersions(seed, activeMs);
   const inOrder = [...acts, ...servedActs, ...versionActs].sort((one, other) => one.at - other.at);
@@ -179,11 +179,11 @@ function drawVersions(seed: number, activeMs: number): Pick<FleetPlan, 'later' |
 }
 
 /**
- * How many times as many acts a large world has: each meets all that is pending, and a bridge that is started again reads all of it.
- * In proportion to its objects each deletion would meet more of them than in a small world, at a price that grows with the square.
+ * How many times as many acts a large world has: each meets all that is pending, so that a deletion meets as many of them where
+ * there are no more than in a small world. A bridge that is started again reads all that is pending, and asks for most of it again.
  */
 function timesAsMany(deletions: number): number {
-  return Math.max(1, Math.sqrt(deletions / ACTED));
+  return Math.max(1, (deletions / ACTED) ** 0.25);
 }
 
 /** More in a large world than in a small one, and as much shorter. */
