@@ -212,7 +212,8 @@ export function namesRequested(record: Record | undefined, seen: readonly KnownT
 
 /** Whether two records say the same, leaving aside when the next look is due. */
 export function saysTheSame(left: Record | undefined, right: Record): boolean {
-  if (left === undefined) return false;
+  // What is news mostly is so by these two, and the rest costs more to compare.
+  if (left?.phase !== right.phase || left.reason !== right.reason) return false;
   const told = ({ next, ...rest }: Record) => JSON.stringify(rest);
   // What was read is in the order of the schema already.
   return told(left) === told(recordSchema.parse(clipped(right)));
