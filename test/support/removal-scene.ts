@@ -2,8 +2,9 @@
  * One pending deletion and what taking its entry off needs: an API server that answers as it is told, and ears for all that is
  * told, counted and acknowledged. For the tests of removal.ts.
  */
-import { createMetrics } from '../../bridge/metrics.ts';
+
 import { Finished } from '../../bridge/finished.ts';
+import { createMetrics } from '../../bridge/metrics.ts';
 import type { Facts, Pending } from '../../bridge/pending.ts';
 import type { KubeObject, PatchOutcome } from '../../bridge/ports.ts';
 import type { Removing } from '../../bridge/removal.ts';
