@@ -110,6 +110,7 @@ export class KeptRights {
   async leave(rule: string, namespaces: readonly string[]): Promise<void> {
     const isKept = (namespace: string) => this.#served?.includes(namespace) ?? namespace !== ANYWHERE;
     const left = namespaces.filter(isKept);
+    if (left.length === 0) return;
     const known = this.#named.get(rule)?.namespaces ?? [];
     this.saw(
       rule,
