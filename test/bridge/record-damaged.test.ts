@@ -99,16 +99,20 @@ describe('a record', () => {
     ]);
     expect(carried(text, { knowsAllSent: true, seen: [{ ...asked, rule: 'd'.repeat(64) }] }).targets).toHaveLength(2);
     expect(carried(undefined, { knowsAllSent: true, seen: [met] })).toEqual({ ...blank, targets: [met] });
+    const onlyMet = { ...met, started: false };
+    expect(carried(undefined, { knowsAllSent: true, seen: [onlyMet, onlyMet] }).targets).toEqual([onlyMet]);
   });
 
   it('that was written without a rule counts under any where it names what was requested (V10)', () => {
-    const under = (...targets: Record['targets']) => {
-      const annotations = { [KEY]: JSON.stringify({ ...plain, ruleUid: '', targets }) };
+    const under = (...targets: Record['targets']) => read({ targets });
+    const read = (changes: Partial<Record>) => {
+      const annotations = { [KEY]: JSON.stringify({ ...plain, ruleUid: '', ...changes }) };
       return readRecord(deletingMeta({ annotations }), rule)?.targets;
     };
     const met = { ...asked, requested: false };
     expect(under(met, asked)).toEqual([met, asked]);
     expect(under(met)).toBeUndefined();
+    expect(read({ targets: [], unknownTarget: true })).toEqual([]);
   });
 
   it('of no rule, which says that nothing is unknown, is of none that comes later', () => {
