@@ -93,29 +93,6 @@ export const fleetMutations: readonly FleetMutation[] = [
     caughtBy: 'P9',
   },
   {
-    what: 'goes by what it remembers of the rules when it gives up rights',
-    file: 'bridge/kept-rights.ts',
-    from: 'const since = this.#sight;',
-    to: 'const since = 0;',
-    also: [
-      {
-        file: 'bridge/kept-rights.ts',
-        from: 'of rulesNow(this.#options.cluster, this.#naming(namespace))',
-        to: 'of []',
-      },
-    ],
-    seed: 336,
-    caughtBy: 'P9',
-  },
-  {
-    what: 'takes an answer to what another leader has sent for one to all that was sent',
-    file: 'bridge/observe.ts',
-    from: 'if (known === undefined || known < runEndsBy(expires)) pending.othersUntil = now;',
-    to: '',
-    seed: 2863,
-    caughtBy: 'P2',
-  },
-  {
     what: 'keeps rights from before although the whole cluster is served',
     file: 'bridge/rule-places.ts',
     from: 'await rights.outgrow(former);',
@@ -144,7 +121,7 @@ export const fleetMutations: readonly FleetMutation[] = [
     file: 'bridge/inbox.ts',
     from: 'if (!isLookedInto(options.served, object)) return elsewhere(options, result);',
     to: '',
-    seed: 242,
+    seed: 201,
     caughtBy: 'P3',
   },
   {
