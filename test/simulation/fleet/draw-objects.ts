@@ -74,7 +74,7 @@ function drawThing(
     isThere: !isStrange || dice.chance(0.9),
     isNamed: !isStrange || dice.chance(0.9),
     // Each slow one is looked at again and again: of many fewer are enough.
-    deletionMs: isLarge && dice.chance(0.4) ? 0 : dice.pick(0, 0, 0, 0, 25 * SECOND, 3 * MINUTE),
+    deletionMs: isLarge && dice.chance(0.7) ? 0 : dice.pick(0, 0, 0, 0, 25 * SECOND, 3 * MINUTE),
   };
 }
 

@@ -26,8 +26,13 @@ const FAIR_EVERY = 8;
 const STATUSES = [409, 422, 429, 500, 503];
 /** Objects for which a budget is drawn; larger worlds have so many times more of it. */
 const BRAKED = 40;
-/** Objects for which acts and crashes are drawn; larger worlds have a few more acts (`timesAsMany`), and as many crashes. */
+/**
+ * Objects of a world that is not yet large. A larger one has as many acts and crashes: each meets all that is pending, so that a
+ * deletion meets as many of them. A bridge that is started again reads all that is pending, and asks for most of it again.
+ */
 const ACTED = 380;
+/** What an act takes away holds up all that is created meanwhile: in a large world it is away for less long. */
+const SHORTER = 2;
 /** In a large world two that both believe to lead are rare: what happens, happens twice there, and costs as much as in two worlds. */
 const TWO_OF_MANY = 0.1;
 /** In a large world somebody always holds up an end, and then nothing is created any more: there they come when most has been. */
@@ -113,7 +118,7 @@ function drawWeather(
 }
 
 function leadersOfMany(dice: Dice): Weather['leaders'] {
-  return dice.chance(TWO_OF_MANY) ? 'two' : dice.pick('one', 'election');
+  return dice.chance(TWO_OF_MANY) ? 'two' : dice.pick('one', 'one', 'election');
 }
 
 function drawRules(dice: Dice, deletions: number): readonly RulePlan[] {
@@ -178,27 +183,19 @@ function drawVersions(seed: number, activeMs: number): Pick<FleetPlan, 'later' |
   return { later, acts: Array.from({ length: 1 + dice.below(CHANGES_MAX) }, drawn) };
 }
 
-/**
- * How many times as many acts a large world has: each meets all that is pending, so that a deletion meets as many of them where
- * there are no more than in a small world. A bridge that is started again reads all that is pending, and asks for most of it again.
- */
-function timesAsMany(deletions: number): number {
-  return Math.max(1, (deletions / ACTED) ** 0.25);
-}
-
-/** More in a large world than in a small one, and as much shorter. */
+/** As many in a large world as in a small one, and shorter. */
 function drawActs(
   dice: Dice,
   { activeMs, deletions }: { readonly activeMs: number; readonly deletions: number },
 ): readonly Act[] {
   const happenings = HAPPENINGS.filter(() => dice.chance(0.35));
   if (happenings.length === 0) return [];
-  const acted = timesAsMany(deletions);
+  const isLarge = deletions > ACTED;
   const drawn = (): Act => {
     const at = dice.below(activeMs);
     const happening = happenings[dice.below(happenings.length)] ?? 'compact';
-    const forMs = dice.pick(10 * SECOND, 2 * MINUTE, 12 * MINUTE) / acted;
-    const isLate = acted > 1 && ENDINGS.has(happening);
+    const forMs = dice.pick(10 * SECOND, 2 * MINUTE, 12 * MINUTE) / (isLarge ? SHORTER : 1);
+    const isLate = isLarge && ENDINGS.has(happening);
     return {
       at: isLate ? LATE * activeMs + (1 - LATE) * at : at,
       happening,
@@ -206,5 +203,5 @@ function drawActs(
       chance: dice.roll(),
     };
   };
-  return Array.from({ length: Math.round(dice.below(12) * acted) }, drawn).sort((one, other) => one.at - other.at);
+  return Array.from({ length: dice.below(12) }, drawn).sort((one, other) => one.at - other.at);
 }
