@@ -46,11 +46,12 @@ export async function sayUnjudged(options: UnjudgedOptions, object: KubeObject, 
 /** What was accepted before puts entries on as soon as it is in force: the rule has to say where, and to hold itself (P5, P9). */
 async function takeOnUnjudged(options: UnjudgedOptions, object: KubeObject): Promise<void> {
   // Where nothing comes into force nothing gets an entry, and nobody would find out later that none is where it says (P9).
-  const isTaken = options.served.namespaces === undefined || lastAcceptedOf(object) !== undefined;
-  const served = isTaken ? options.served : NOWHERE;
+  const isTaken = lastAcceptedOf(object) !== undefined;
+  const served = isTaken || options.served.namespaces === undefined ? options.served : NOWHERE;
   const noted = await noteNamespaces(options.cluster, object, { served, emptied: [] });
   options.book.note(object.metadata.name, options.served.namespaces && knownNamespaces(noted));
-  if (object.metadata.deletionTimestamp === undefined) await holdItself(options, noted);
+  // One that puts no entry on may go without being withdrawn: that could not be judged either.
+  if (isTaken && object.metadata.deletionTimestamp === undefined) await holdItself(options, noted);
 }
 
 /** Whether this very generation was accepted before. */

@@ -87,6 +87,17 @@ describe('a rule that is new', () => {
   });
 });
 
+it('a rule that never was accepted and cannot be judged goes at once when it is deleted: nothing has its entry (P9)', async () => {
+  const error = new ApiError('discovering storage.example.com/v1', 503);
+  const prepare = ({ kinds }: RuleScene) => void kinds.fails.set('storage.example.com/v1/buckets', error);
+  const scene = await RuleScene.start({ prepare });
+  await scene.apply();
+  await scene.clock.advance(60_000);
+  expect(scene.said('Accepted')).toBe('Unknown NotJudged');
+  await scene.deleteRule();
+  expect(scene.rule()).toBeUndefined();
+});
+
 describe('a rule that was accepted before, and cannot be judged', () => {
   /** A bridge starts after another one where no question about the kind is answered, and a rule was changed meanwhile. */
   async function unanswered(change: (world: RuleScene) => void): Promise<RuleScene> {
