@@ -13,7 +13,7 @@ import type { Metrics } from './metrics.ts';
 import { Namespaces } from './namespaces.ts';
 import { type OnCall, Outbox } from './outbox.ts';
 import { Pendings } from './pendings.ts';
-import type { Clock, Cluster, KindRef, Kinds, Lease, ListedKind, Queue, Random } from './ports.ts';
+import type { Clock, Cluster, KindRef, Kinds, Lease, ListedKind, Queue, Random, Watched } from './ports.ts';
 import { reconcile } from './reconcile.ts';
 import { createReporter } from './reporter.ts';
 import type { RuleBook } from './rule-book.ts';
@@ -21,7 +21,7 @@ import type { Reach } from './run.ts';
 import { EVERYWHERE, type Served } from './served.ts';
 import { Serving } from './serving.ts';
 import { isStrayKey, StrayActs } from './stray-acts.ts';
-import { Strays } from './strays.ts';
+import { Strays, type StraysOptions } from './strays.ts';
 import { Watches } from './watches.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -117,7 +117,8 @@ export function assemble(options: BridgeOptions): Parts {
     backoffMax: CLAIM_BACKOFF_MAX_MS,
     run: (key) => (isStrayKey(key) ? strayActs.run(key) : claims.run(key)),
   });
-  const { strays, strayActs } = straysOf(options, reach, (key) => claiming.add(key));
+  const isWatching = (watched: Watched) => intake.isWatching(watched);
+  const { strays, strayActs } = straysOf(options, reach, { add: (key) => claiming.add(key), isWatching });
   const rulesOf = (kind: KindRef) => rules.ofKind(kind);
   const newcomers = { births: new Births(clock), serving: new Serving(clock) };
   const seen = { clock, ...memory, claims, strays, ...newcomers };
@@ -126,12 +127,16 @@ export function assemble(options: BridgeOptions): Parts {
   return { ...memory, work, claiming, claims, intake, strays, watches, namespaces, ...newcomers, brakes: reach.brakes };
 }
 
-function straysOf({ rules, lease }: BridgeOptions, reach: Reach, add: (key: string) => void) {
+function straysOf(
+  { rules, lease }: BridgeOptions,
+  reach: Reach,
+  { add, isWatching }: { readonly add: (key: string) => void } & Pick<StraysOptions, 'isWatching'>,
+) {
   const { clock, cluster, metrics, log, reporter, areRulesKnown, labelOf } = reach;
   const hasRule = rules.hasRule.bind(rules);
   const strayActs = new StrayActs({ cluster, lease, metrics, log, reporter, hasRule, labelOf, add });
   const strays = new Strays({
-    ...{ clock, hasRule, areRulesKnown },
+    ...{ clock, hasRule, areRulesKnown, isWatching },
     release: (object, rule) => strayActs.release(object, rule),
     misread: (object, rule, faults) => strayActs.misread(object, rule, faults),
     tell: (count) => strayActs.tell(count),

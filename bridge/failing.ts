@@ -5,7 +5,9 @@
  */
 import { heldNote, isNewTelling } from './event-note.ts';
 import { explain } from './log.ts';
+import type { Pending } from './pending.ts';
 import { record, Unrecordable } from './recording.ts';
+import type { Rule } from './rule.ts';
 import type { Reach } from './run.ts';
 
 /** A single failure says little; from this many in a row on it is told. */
@@ -49,9 +51,17 @@ export async function noteFailure(reach: Reach, { key, error, failures }: Failur
   const { facts } = pending;
   if (facts === undefined || clock.now() < (pending.recordedAt ?? 0) + RECORD_EVERY_MS) return;
   try {
-    const run = { reach, pending, facts, rule: reach.ruleOf(pending.rule, pending.kind), hasResults: false };
-    await record(run, standing);
+    await record({ reach, pending, facts, rule: ruleKnownUnder(reach, pending), hasResults: false }, standing);
   } catch (cause) {
     log.debug({ key, err: explain(cause) }, 'writing on the object why it fails: given up');
   }
+}
+
+/**
+ * The rule, where what stands on the object is in memory and is written in the version that the rule is for. Else nothing is known
+ * under it, and a record under it would forget what was requested (P1).
+ */
+function ruleKnownUnder(reach: Reach, { rule: name, kind, recalled }: Pending): Rule | undefined {
+  const rule = reach.ruleOf(name, kind);
+  return recalled && rule?.match.version === kind.version ? rule : undefined;
 }

@@ -70,6 +70,12 @@ export class Intake implements Sink {
     return this.#sights.blindIn(kind);
   }
 
+  /** Whether what a watch has shown is the present. */
+  isWatching(watched: Watched): boolean {
+    const { everSynced, isWatching } = this.#sights.of(watched);
+    return everSynced && isWatching;
+  }
+
   listing(watched: Watched): void {
     this.#sights.of(watched).shown = new Set();
     this.#options.strays.listing(watched);
@@ -188,7 +194,9 @@ export class Intake implements Sink {
     if (known !== undefined) {
       const { version } = from.kind;
       if (!known.shownIn.includes(version)) known.shownIn = [...known.shownIn, version];
-      if (advance(known, meta)) add(known.key);
+      // Another version may show other annotations of the very same state than the one that is written in.
+      const isSame = version !== known.kind.version && meta.resourceVersion === known.meta.resourceVersion;
+      if (isSame || advance(known, meta)) add(known.key);
       return known;
     }
     const pending = newPending({ ...from, kind: kindOf(from.kind), meta, firstLooked: clock.now() });

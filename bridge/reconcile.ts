@@ -19,8 +19,11 @@ import { trimmed } from './wire.ts';
 const ROUNDS_MAX = 6;
 const UNKNOWN_AGAIN_MS = 1_000;
 const TROUBLE_AGAIN_MS = 10_000;
-/** Usually something tells when the version is served again: its watch, or its rule, which is judged anew. */
-const OTHER_VERSION_AGAIN_MS = 10 * 60_000;
+/**
+ * Usually something tells when the version is served again: its watch, or its rule, which is judged anew. Nothing does where that
+ * was so for a moment, as while one of several API servers knew no better: so the first looks come sooner, each twice as late.
+ */
+const OTHER_VERSION_AGAIN = { least: 30_000, most: 10 * 60_000 };
 
 /**
  * Runs over one pending deletion.
@@ -70,7 +73,9 @@ async function runOnce(reach: Reach, pending: Pending, taken: Settle[]): Promise
   // Nothing tells when the rules can be read again, or a version be served.
   if (trouble !== undefined) return { kind: 'done', wakeAt: reach.clock.now() + TROUBLE_AGAIN_MS };
   if (unseen === undefined) return step;
-  const again = reach.clock.now() + OTHER_VERSION_AGAIN_MS;
+  const now = reach.clock.now();
+  const { least, most } = OTHER_VERSION_AGAIN;
+  const again = now + Math.min(most, Math.max(least, now - (pending.standing?.since ?? now)));
   return { kind: 'done', wakeAt: Math.min(step.wakeAt ?? again, again) };
 }
 

@@ -190,8 +190,8 @@ function notReadWhole(meta: ObjectMeta): Pick<Record, 'phase' | 'reason' | 'mess
 
 /** Writes a record over exactly what was read there, on exactly the object that was read. */
 export function writeRecord(meta: ObjectMeta, rule: string, record: Record): readonly PatchOperation[] {
-  const key = recordKey(rule);
-  const path = `/metadata/annotations/${escapePointer(key)}`;
+  const [key, all] = [recordKey(rule), '/metadata/annotations'];
+  const path = `${all}/${escapePointer(key)}`;
   // What a person wants to know comes first: kubectl describe cuts annotations short.
   const { phase, reason, message, since, ...rest } = clipped(record);
   const value = JSON.stringify({ phase, reason, message, since, ...rest });
@@ -201,7 +201,8 @@ export function writeRecord(meta: ObjectMeta, rule: string, record: Record): rea
   }
   return meta.annotations !== undefined
     ? [...guards(meta), { op: 'add', path, value }]
-    : [...guards(meta), { op: 'add', path: '/metadata/annotations', value: { [key]: value } }];
+    : // One version of a kind may show some where another, in which it was seen, shows none: they are not ours (P3).
+      [...guards(meta), { op: 'test', path: all, value: null }, { op: 'add', path: all, value: { [key]: value } }];
 }
 
 /** Whether it names every target that was requested. */

@@ -49,6 +49,8 @@ export interface StraysOptions {
   /** A word stands on the object that says nothing there; `faults` say what was expected. */
   misread(object: StrayObject, rule: string, faults: readonly string[]): void;
   tell(strays: StrayCount): void;
+  /** Whether what a watch has shown is the present. */
+  isWatching(watched: Watched): boolean;
 }
 
 /** The objects of a name; only their uids are kept, and where a few of them are. */
@@ -80,7 +82,7 @@ export class Strays {
 
   /** How many there are, by kind and name. */
   counts(): readonly StrayCount[] {
-    const states = [...this.#kinds.values()].filter((state) => !this.#isShownBefore(state));
+    const states = [...this.#kinds.values()].filter((state) => state.known.size > 0 && !this.#isShownBefore(state));
     return states.flatMap(({ kind, known }) => [...known.values()].map((of) => countOf(kind, of)));
   }
 
@@ -190,14 +192,13 @@ export class Strays {
     }
   }
 
-  /** Another watch shows the same objects, in another version of the kind. */
+  /** Another watch shows the same objects, in another version of the kind; one that is blind shows nothing. */
   #isShownBefore({ kind }: KindState): boolean {
     const { group, resource, namespace } = kind;
-    for (const { kind: one } of this.#kinds.values()) {
-      if (one.group !== group || one.resource !== resource || one.namespace !== namespace) continue;
-      return one.version !== kind.version;
-    }
-    return false;
+    const isSame = (one: Watched) => one.resource === resource && one.group === group && one.namespace === namespace;
+    const same = [...this.#kinds.values()].filter(({ kind: one }) => isSame(one));
+    const shown = same.find(({ kind: one }) => this.#options.isWatching(one)) ?? same[0];
+    return shown !== undefined && shown.kind.version !== kind.version;
   }
 
   #clear(state: KindState, label: string): void {

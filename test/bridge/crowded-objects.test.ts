@@ -29,7 +29,7 @@ function bench() {
     areRulesKnown: () => true,
     hasRule: () => false,
     release: (_object, rule) => void released.push(rule),
-    misread: () => {},
+    ...{ isWatching: () => true, misread: () => {} },
     tell: () => {},
   });
   return { strays, released };

@@ -39,7 +39,7 @@ function bench(rules = [rule]) {
     areRulesKnown: () => true,
     hasRule: (name) => ruleNamed(name) !== undefined,
     release: () => {},
-    misread: () => {},
+    ...{ isWatching: () => true, misread: () => {} },
     tell: () => {},
   });
   const newcomers = { births: new Births(clock), serving: new Serving(clock), served: EVERYWHERE };

@@ -132,6 +132,13 @@ describe('a record', () => {
     expect(operations.map(({ op }) => op)).toEqual(['test', 'test', 'test', 'replace']);
   });
 
+  it("takes nobody else's annotations away where it was seen without any, as another version of the kind may show it (P3)", () => {
+    const meta = deletingMeta({ annotations: undefined });
+    const operations = writeRecord(meta, RULE, plain);
+    expect(written(meta, operations)?.annotations).toHaveProperty([KEY]);
+    expect(written({ ...meta, annotations: { 'cluster.x-k8s.io/conversion-data': '{}' } }, operations)).toBeUndefined();
+  });
+
   it('of another object or another rule of that name says nothing: annotations travel with copies (V14)', () => {
     const meta = deletingMeta({ annotations: { [KEY]: JSON.stringify(plain) } });
     expect(readRecord(meta, rule)).toEqual(plain);

@@ -23,7 +23,7 @@ function bench() {
     areRulesKnown: () => state.areRulesKnown,
     hasRule: (name, { resource }) => state.rules.has(`${name} ${resource}`),
     release: ({ uid }, rule) => void released.push(`${uid} ${rule}`),
-    misread: () => {},
+    ...{ isWatching: () => true, misread: () => {} },
     tell: (count) => void told.push(count),
   });
   return { strays, state, clock, told, released };

@@ -65,7 +65,7 @@ function inMap(parent: object, last: string, operation: PatchOperation): void {
   switch (operation.op) {
     case 'test':
       // What is not there passes for null.
-      if (!isSame(exists ? Reflect.get(parent, last) : null, operation.value)) throw failed(operation);
+      if (!isSame((exists ? Reflect.get(parent, last) : undefined) ?? null, operation.value)) throw failed(operation);
       return;
     case 'replace':
     case 'add':

@@ -150,7 +150,8 @@ export class FakeCluster implements Cluster {
       const stored = this.#store.put(path, subresource ? this.#pruned(after) : after);
       const { metadata: meta, status } = stored;
       this.patchStatus = 200;
-      if (how === 'whole') return { kind: 'patched', meta, object: structuredClone(stored) };
+      if (how === 'whole')
+        return { kind: 'patched', meta, object: this.converted(structuredClone(stored), path.version) };
       return { kind: 'patched', meta, ...(subresource ? { status: structuredClone(status) } : {}) };
     } catch (error) {
       const status = error instanceof PatchFailed ? 422 : error instanceof ApiError ? error.status : 0;
