@@ -137,6 +137,14 @@ export const patchScripts: readonly ApiScript[] = [
       { do: 'patch', name: 'a', operations: [{ op: 'test', path: '/metadata/labels/team', value: null }] },
       { do: 'patch', name: 'a', operations: [{ op: 'test', path: '/metadata/annotations/none', value: null }] },
       { do: 'patch', name: 'a', operations: [{ op: 'test', path: '/metadata/finalizers/7', value: null }] },
+      ...['x', 'y'].map((value) => ({
+        do: 'patch' as const,
+        name: 'a',
+        operations: [
+          { op: 'test' as const, path: '/metadata/annotations', value: null },
+          { op: 'add' as const, path: '/metadata/annotations', value: { key: value } },
+        ],
+      })),
       { do: 'patch', name: 'a', operations: [{ op: 'test', path: '/metadata/finalizers/-1', value: 'example.com/3' }] },
       { do: 'patch', name: 'a', operations: [{ op: 'remove', path: '/metadata/finalizers/-1' }] },
       { do: 'patch', name: 'a', operations: [{ op: 'add', path: '/metadata/finalizers/-1', value: 'example.com/4' }] },
