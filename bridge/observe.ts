@@ -2,7 +2,7 @@
  * Gathers what decide needs: recalls the record, evaluates the rule over the object as it was read, computes what may
  * have been sent. Called by reconcile.ts between its GET and decide. No I/O; changes only the pending memory.
  */
-import { expiresAt, possibleRunsEnd, possibleRunsEndOfAnyTerm, ruleDigestOf, runEndsBy } from './contract.ts';
+import { possibleRunsEnd, possibleRunsEndOfAnyTerm, ruleDigestOf, runEndsBy } from './contract.ts';
 import type { LiveTarget, Observation, RuleView } from './observation.ts';
 import { beganAt, type Facts, type Pending, remember } from './pending.ts';
 import type { KubeObject } from './ports.ts';
@@ -142,11 +142,8 @@ function runsEnd(pending: Pending, rule: Rule | undefined, began: number): numbe
     ends.push(othersRunsEnd(rule, { began, until: pending.firstLooked }));
   }
   if (pending.othersUntil !== undefined) ends.push(othersRunsEnd(rule, { began, until: pending.othersUntil }));
-  for (const { attempt, at } of pending.sent) {
-    // Without the rule it was sent under its term is not known any more.
-    ends.push(
-      rule === undefined ? possibleRunsEndOfAnyTerm(at) : runEndsBy(expiresAt({ began, term: rule.term }, attempt)),
-    );
+  for (const { at, expires } of pending.sent) {
+    ends.push(rule === undefined ? possibleRunsEndOfAnyTerm(at) : runEndsBy(expires));
   }
   return ends.length === 0 ? undefined : Math.max(...ends);
 }

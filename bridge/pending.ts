@@ -26,6 +26,12 @@ export interface Facts {
 /** A result that waits for its end: told true when it may be deleted from the queue. */
 export type Settle = (acknowledge: boolean) => void;
 
+/** A request that this process may have sent. */
+export interface SentRequest extends Sent {
+  /** In ms since the epoch: another rule may have come by the name since, with another term. */
+  readonly expires: number;
+}
+
 /** One pending deletion under one rule. */
 export interface Pending {
   /** `<uid>/<rule>` */
@@ -58,7 +64,7 @@ export interface Pending {
    */
   unknownTarget: boolean | undefined;
   seen: Seen[];
-  sent: Sent[];
+  sent: SentRequest[];
   gones: Gone[];
   refusal: Refusal | undefined;
   /** The latest thing a function said that was no outcome of ours to act on. */

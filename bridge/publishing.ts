@@ -4,10 +4,17 @@
  * V8), and what a record that stands does not name (trap V10); then the request is remembered as possibly sent, and only then
  * handed to the outbox.
  */
-import { DEAD_LETTERED, encodeRequest, MESSAGE_MAX_BYTES, makeRequest, type Request, utf8Bytes } from './contract.ts';
+import {
+  DEAD_LETTERED,
+  encodeRequest,
+  expiresAt,
+  MESSAGE_MAX_BYTES,
+  makeRequest,
+  type Request,
+  utf8Bytes,
+} from './contract.ts';
 import type { Decision } from './decide.ts';
-import type { Sent } from './observation.ts';
-import { type Pending, remember } from './pending.ts';
+import { beganAt, type Pending, remember, type SentRequest } from './pending.ts';
 import { readRecord } from './record.ts';
 import { record } from './recording.ts';
 import type { Rule } from './rule.ts';
@@ -91,10 +98,11 @@ interface Sending {
 async function send(run: Run, { body, decision, pair }: Sending): Promise<Step> {
   const { reach, pending, rule } = run;
   const queueUrl = rule === undefined ? undefined : reach.queueOf(rule.handler);
-  if (queueUrl === undefined)
+  if (rule === undefined || queueUrl === undefined)
     throw new Error(`publishing for ${nameOf(pending)}: no queue for handler ${rule?.handler}`);
   const { attempt, retry } = decision;
-  const sent = { ...pair, attempt, retry, at: reach.clock.now() };
+  const expires = expiresAt({ began: beganAt(pending), term: rule.term }, attempt);
+  const sent = { ...pair, attempt, retry, at: reach.clock.now(), expires };
   const mayGo = () => {
     const goes = reach.lease.holds() && isFresh(run) && !needsToken(run);
     if (goes) note(pending, { ...sent, confirmed: false });
@@ -135,7 +143,7 @@ function takeRetry(pending: Pending, target: string): boolean {
   return true;
 }
 
-function note(pending: Pending, sent: Sent): void {
+function note(pending: Pending, sent: SentRequest): void {
   pending.sent = [...pending.sent.filter((other) => !isPair(other, sent)), sent];
 }
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { CLOCK_SKEW_MS, type Outcome } from '../../bridge/contract.ts';
-import type { Sent } from '../../bridge/observation.ts';
+import type { SentRequest } from '../../bridge/pending.ts';
 import { counts } from '../support/bridge-builders.ts';
 import { InboxBench, messageOf, requestOf } from '../support/inbox-bench.ts';
 import { START, stamp } from '../support/manual-clock.ts';
@@ -16,7 +16,7 @@ const deleted: Outcome = { outcome: 'gone', evidence: 'deleted' };
 const absent: Outcome = { outcome: 'gone', evidence: 'absent' };
 const pending: Outcome = { outcome: 'pending', reason: 'InProgress', message: 'emptying' };
 const refused: Outcome = { outcome: 'refused', reason: 'NotOwned', message: 'another owner' };
-const sent: Sent = { target, rule, attempt: 0, retry: 0, confirmed: true, at: START };
+const sent: SentRequest = { target, rule, attempt: 0, retry: 0, confirmed: true, at: START, expires };
 
 describe('gone', () => {
   it('is remembered with its digests, its age limit and its evidence', async () => {

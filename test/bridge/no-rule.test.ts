@@ -5,8 +5,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../bridge/contract.ts';
 import { readRecordOfAnyRule } from '../../bridge/record.ts';
-import { RULE, ruleOf } from '../support/bridge-builders.ts';
+import { ENTRY, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
+import { RuleScene } from '../support/rule-scene.ts';
 
 const gone: Outcome = { outcome: 'gone', evidence: 'deleted' };
 const refused: Outcome = { outcome: 'refused', reason: 'NotOwned', message: 'another owner' };
@@ -92,4 +93,22 @@ describe('an entry without a rule', () => {
     expect(standings).toContainEqual(['volumes', 'NoRule']);
     expect(scene.requests.map(({ data }) => data.rule.name)).toEqual([RULE]);
   });
+});
+
+it('a release under a rule that came by the name with a shorter term waits for what was sent under the one before (P2, V6)', async () => {
+  const scene = await RuleScene.start();
+  await scene.apply({ term: '6h' });
+  await scene.create('logs');
+  await scene.delete('logs');
+  const expires = Date.parse(scene.request?.data.expires ?? '');
+  scene.forceDelete();
+  await scene.clock.advance(MINUTE);
+  await scene.apply({ term: '1h' }, RULE, 'younger');
+  scene.cluster.annotate('logs', `release.finalizer-bridge.dev/${RULE}`, 'uid-logs');
+
+  await scene.clock.advance(expires - scene.clock.now());
+
+  expect(scene.finalizers('logs')).toEqual([ENTRY]);
+  await scene.clock.advance(2 * 60 * MINUTE);
+  expect(scene.finalizers('logs')).toBeUndefined();
 });

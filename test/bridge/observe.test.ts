@@ -10,9 +10,9 @@ import {
   TERM_DEFAULT_MS,
   TERM_MAX_MS,
 } from '../../bridge/contract.ts';
-import type { Observation, Sent } from '../../bridge/observation.ts';
+import type { Observation } from '../../bridge/observation.ts';
 import { factsOf, observe, recall } from '../../bridge/observe.ts';
-import type { Pending } from '../../bridge/pending.ts';
+import type { Pending, SentRequest } from '../../bridge/pending.ts';
 import type { ObjectMeta } from '../../bridge/ports.ts';
 import { type Record, recordKey } from '../../bridge/record.ts';
 import type { Rule } from '../../bridge/rule.ts';
@@ -56,13 +56,14 @@ function recorded(changes: Partial<Record> = {}, meta: Partial<ObjectMeta> = {})
 }
 
 describe('until when a request may still run', () => {
-  const sent: Sent = { target: A, rule: B, attempt: 2, retry: 0, confirmed: false, at: START };
+  const expires = START + 4 * TERM_DEFAULT_MS;
+  const sent: SentRequest = { target: A, rule: B, attempt: 2, retry: 0, confirmed: false, at: START, expires };
   const held = (termHeldSince: number): Rule => ({ ...ruleOf(), termHeldSince });
 
   it('is known of a deletion watched from its beginning: nothing, or what was sent, confirmed or not', () => {
     expect(observed().runsEnd).toBeUndefined();
     expect(observed({ sent: [sent] }).runsEnd).toBe(START + 4 * TERM_DEFAULT_MS + MARGIN);
-    const newer = { ...sent, target: B, attempt: 3 };
+    const newer = { ...sent, target: B, attempt: 3, expires: expires + TERM_DEFAULT_MS };
     expect(observed({ sent: [newer, sent] }).runsEnd).toBe(START + 5 * TERM_DEFAULT_MS + MARGIN);
   });
 
