@@ -157,7 +157,10 @@ export function createCredentials(
     renewed: async (refused) => {
       if (kept !== undefined && (kept.reading > refused.reading || clock.monotonic() - kept.at < RENEW_EVERY_MS))
         return await kept.credentials;
-      config = load();
+      // One that is being written may name no address yet: what was read before is asked with until the next refusal.
+      const loaded = load();
+      addressOf(loaded);
+      config = loaded;
       return await readAnew();
     },
   };

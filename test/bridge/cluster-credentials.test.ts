@@ -190,6 +190,20 @@ it('a kubeconfig without a user, or with a token, is read as before', async () =
   expect(await tokenIn(await kubeconfig({}))).toBeUndefined();
 });
 
+it('a kubeconfig that is being written, and names no address yet, is not taken for the new one (K14)', async () => {
+  const file = await kubeconfig({ token: 'of-user' });
+  const clock = new ManualClock();
+  const source = createCredentials(() => loadKubeConfig(file), clock);
+  const before = await source.current();
+  await clock.advance(2_000);
+  const whole = await readFile(file, 'utf8');
+  await writeFile(file, whole.replace('https://127.0.0.1:1', 'ht'));
+  await expect(source.renewed(before)).rejects.toThrow('Invalid URL');
+  await writeFile(file, whole);
+  await clock.advance(120_000);
+  expect(await source.current()).toMatchObject({ origin: 'https://127.0.0.1:1' });
+});
+
 it('a kubeconfig that nobody has is told as missing', () => {
   vi.stubEnv('KUBECONFIG', undefined);
   vi.stubEnv('HOME', folder);
