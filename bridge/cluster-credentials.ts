@@ -128,8 +128,7 @@ export function createCredentials(
   timeout: number = READ_WITHIN_MS,
 ): CredentialSource {
   const fallback = new Agent();
-  let config = load();
-  addressOf(config);
+  let config = addressed(load());
   let kept: { readonly at: number; readonly reading: number; readonly credentials: Promise<Credentials> } | undefined;
   let [readings, programs] = [0, new BegunPrograms(clock)];
 
@@ -157,10 +156,7 @@ export function createCredentials(
     renewed: async (refused) => {
       if (kept !== undefined && (kept.reading > refused.reading || clock.monotonic() - kept.at < RENEW_EVERY_MS))
         return await kept.credentials;
-      // One that is being written may name no address yet: what was read before is asked with until the next refusal.
-      const loaded = load();
-      addressOf(loaded);
-      config = loaded;
+      config = addressed(load());
       return await readAnew();
     },
   };
@@ -201,6 +197,12 @@ function sourceOf(config: KubeConfig): string {
   const user = config.getCurrentUser();
   const command: unknown = user?.exec?.command ?? user?.authProvider?.config?.exec?.command;
   return typeof command === 'string' ? `the program ${command}` : 'the user of the kubeconfig';
+}
+
+/** Throws for one that is being written and names no address yet: what was read before goes on until the next refusal. */
+function addressed(config: KubeConfig): KubeConfig {
+  addressOf(config);
+  return config;
 }
 
 function addressOf(config: KubeConfig): URL {
