@@ -105,6 +105,9 @@ export async function updateStatus(options: Updating, { name, conditions, seen }
   const object = await options.cluster.get(rulePath(name));
   if (object === undefined) return undefined;
   const outcome = await writeOver(options, object, conditions);
+  // What else has changed was not looked at, and a list shows no more of it than this write.
+  const last = options.written.get(name);
+  if (last !== undefined) options.written.set(name, { ...last, counted: undefined });
   if (outcome.kind === 'conflict') throw new Error(`writing the status of rule ${name}: it has changed`);
   return outcome.dueAt;
 }
