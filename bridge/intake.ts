@@ -6,7 +6,7 @@ import type { Births } from './births.ts';
 import type { Claims } from './claims.ts';
 import { hasEntry, rulesHolding } from './finalizer.ts';
 import type { Finished, Over } from './finished.ts';
-import { kindKey } from './kind-key.ts';
+import { kindKey, kindName } from './kind-key.ts';
 import type { Metrics } from './metrics.ts';
 import { advance, newPending, type Pending, pendingKey } from './pending.ts';
 import type { Clock, KindRef, ObjectMeta, Watched } from './ports.ts';
@@ -104,7 +104,16 @@ export class Intake implements Sink {
     this.#options.finished.seenAll(isSeen);
     if (shown === undefined) return;
     for (const [uid, names] of this.#strangers) this.#forgetStrangers(uid, names);
-    for (const [key, pending] of this.#options.pendings) if (isSeen(pending) && !shown.has(key)) this.#doubt(key);
+    for (const [key, pending] of this.#options.pendings) {
+      if (shown.has(key) || !(isSeen(pending) || this.#isSeenHereOnly(pending, watched))) continue;
+      noteShownIn(pending, watched.version);
+      this.#doubt(key);
+    }
+  }
+
+  /** Its own version is not served: what becomes of it is seen in another one. */
+  #isSeenHereOnly({ kind, meta }: Pending, watched: Watched): boolean {
+    return kindName(kind) === kindName(watched) && shows(watched, meta) && this.#options.serving.isDown(kind);
   }
 
   blind(watched: Watched, cause: string): void {
@@ -193,7 +202,7 @@ export class Intake implements Sink {
     const meta = trimmed(from.meta);
     if (known !== undefined) {
       const { version } = from.kind;
-      if (!known.shownIn.includes(version)) known.shownIn = [...known.shownIn, version];
+      noteShownIn(known, version);
       // Another version may show other annotations of the very same state than the one that is written in.
       const isSame = version !== known.kind.version && meta.resourceVersion === known.meta.resourceVersion;
       if (isSame || advance(known, meta)) add(known.key);
@@ -223,4 +232,9 @@ export class Intake implements Sink {
     const followed = this.#strangers.get(meta.uid) ?? [];
     return new Set([...this.#options.rulesOf(kind).map(({ name }) => name), ...rulesHolding(meta), ...followed]);
   }
+}
+
+/** In which version it can be asked for, where the one that its rule names is not served. */
+function noteShownIn(pending: Pending, version: string): void {
+  if (!pending.shownIn.includes(version)) pending.shownIn = [...pending.shownIn, version];
 }

@@ -39,7 +39,7 @@ export interface Pending {
   readonly rule: string;
   /** In the version in which the object is read and written: the rule's own, if that is served. */
   kind: KindRef;
-  /** The versions in which watches have shown it. */
+  /** The versions in which watches have shown it, or that it is not there any more. */
   shownIn: readonly string[];
   /** This deletion began after the first complete list, so no other process can have sent anything for it. */
   readonly knowsAllSent: boolean;

@@ -7,6 +7,7 @@ import { ApiError, type KubeObject, type ObjectMeta } from '../../bridge/ports.t
 import { BUCKETS, ENTRY, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene, type SceneOptions } from '../support/bridge-scene.ts';
 import { settled } from '../support/manual-clock.ts';
+import { RuleScene } from '../support/rule-scene.ts';
 
 const MINUTE = 60_000;
 const SECOND = { ...BUCKETS, version: 'v2' };
@@ -141,4 +142,27 @@ it('P7 strays are counted and told in another version while the first one that i
   await scene.clock.advance(2 * MINUTE);
   expect(scene.bridge.strays()).toMatchObject([{ rule: 'nobody', count: 1 }]);
   expect(scene.kept.lines.filter(({ message }) => message.includes('nobody: NoRule'))).toHaveLength(1);
+});
+
+it('P7 a deletion that somebody ended while the version of its rule was not served is over as soon as another one shows that', async () => {
+  const { group, resource } = BUCKETS;
+  const scene = await RuleScene.start({ listed: [{ group, resource }] });
+  await scene.apply({ paused: true });
+  await scene.create('logs');
+  await scene.delete('logs');
+  expect(scene.standing('logs')).toBe('Pending Paused');
+  scene.cluster.before = ({ kind }) => {
+    if (kind?.resource === resource && kind.version === 'v1') throw new ApiError('asking', 404);
+  };
+  scene.kinds.served.delete(`${group}/v1/${resource}`);
+  scene.kinds.served.set(`${group}/v2/${resource}`, { kind: 'Bucket', namespaced: true });
+  scene.cluster.endWatches();
+  const bare = ({ metadata, ...rest }: KubeObject) => ({ ...rest, metadata: { ...metadata, finalizers: [] } });
+  scene.cluster.change('logs', bare);
+  expect(scene.cluster.peek('logs')).toBeUndefined();
+
+  await scene.clock.advance(6 * MINUTE);
+
+  expect(scene.bridge.pendings()).toEqual([]);
+  expect(scene.kept.lines.filter(({ message }) => message.includes('the object is gone before'))).toHaveLength(1);
 });
