@@ -8,7 +8,7 @@ import { explain } from './log.ts';
 import type { Pending } from './pending.ts';
 import { record, Unrecordable } from './recording.ts';
 import type { Rule } from './rule.ts';
-import type { Reach } from './run.ts';
+import { type Reach, ruleSeen } from './run.ts';
 
 /** A single failure says little; from this many in a row on it is told. */
 const FAILURES_UNTIL_HELD = 3;
@@ -61,7 +61,6 @@ export async function noteFailure(reach: Reach, { key, error, failures }: Failur
  * The rule, where what stands on the object is in memory and is written in the version that the rule is for. Else nothing is known
  * under it, and a record under it would forget what was requested (P1).
  */
-function ruleKnownUnder(reach: Reach, { rule: name, kind, recalled }: Pending): Rule | undefined {
-  const rule = reach.ruleOf(name, kind);
-  return recalled && rule?.match.version === kind.version ? rule : undefined;
+function ruleKnownUnder(reach: Reach, pending: Pending): Rule | undefined {
+  return pending.recalled ? ruleSeen(pending, reach.ruleOf(pending.rule, pending.kind)) : undefined;
 }

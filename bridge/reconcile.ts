@@ -12,7 +12,7 @@ import { ApiError, type KubeObject } from './ports.ts';
 import { publish } from './publishing.ts';
 import { finish, remove } from './removal.ts';
 import type { Rule } from './rule.ts';
-import { nameOf, pathOf, type Reach, type Run, type Step } from './run.ts';
+import { nameOf, pathOf, type Reach, type Run, ruleSeen, type Step } from './run.ts';
 import { stand } from './standing.ts';
 import { trimmed } from './wire.ts';
 
@@ -77,11 +77,6 @@ async function runOnce(reach: Reach, pending: Pending, taken: Settle[]): Promise
   const { least, most } = OTHER_VERSION_AGAIN;
   const again = now + Math.min(most, Math.max(least, now - (pending.standing?.since ?? now)));
   return { kind: 'done', wakeAt: Math.min(step.wakeAt ?? again, again) };
-}
-
-/** The rule, where the object was read in the version that its expressions are written for: over another they may say anything. */
-function ruleSeen({ kind }: Pending, rule: Rule | undefined): Rule | undefined {
-  return rule?.match.version === kind.version ? rule : undefined;
 }
 
 function whyUnseen(rule: Rule | undefined): string | undefined {

@@ -65,3 +65,8 @@ export function pathOf({ kind, meta }: Pending): ObjectPath {
 export function nameOf({ kind, meta }: Pending): string {
   return [kind.resource, ...(meta.namespace === undefined ? [] : [meta.namespace]), meta.name].join('/');
 }
+
+/** The rule, where the object was read in the version that its expressions are written for: over another they may say anything. */
+export function ruleSeen({ kind }: Pick<Pending, 'kind'>, rule: Rule | undefined): Rule | undefined {
+  return rule?.match.version === kind.version ? rule : undefined;
+}
