@@ -60,6 +60,11 @@ describe('a request', () => {
     expect(decided({ ...see, sent: [sent(LIVE, { retry: 3 })] })).toMatch(/^wait Requested/);
   });
 
+  it('is not sent without the digest of its rule: what answers it could not be told from what answers another', () => {
+    expect(decided({}, { digest: undefined })).toMatch(/^wait Requested/);
+    expect(decided({ sent: [sent(OTHER)] }, { digest: undefined })).toMatch(/^wait Requested/);
+  });
+
   it('is held up by no refusal of another target, or under another rule (P4)', () => {
     const resting = { ...refusal, dueAt: NOW + MINUTE };
     expect(decided({ refusal: resting })).toBe(`hold NotOwned until ${NOW + MINUTE}`);
