@@ -78,6 +78,16 @@ describe('one record', () => {
     expect(queue.visibilities.at(-1)?.seconds).toBe(30);
   });
 
+  it('comes back soon when its refusal could not be told, whenever that falls due', async () => {
+    const queue = memoryQueue((entries) => entries.map(({ id }) => ({ id, code: 'Down', senderFault: false })));
+    const handler = thing(async ({ inSeconds }) =>
+      refused({ reason: 'NotOwned', message: 'no', retryAt: inSeconds(3_000) }),
+    );
+    const { failed } = await work(handler, [recordOf(requestOf())], { queue });
+    expect(failed).toEqual(['m-1']);
+    expect(queue.visibilities.at(-1)?.seconds).toBe(30);
+  });
+
   it('is hidden for the time budget and a minute while the handler works (Q1)', async () => {
     const queue = memoryQueue();
     const seen: unknown[] = [];
