@@ -38,8 +38,10 @@ describe('a result of an object in a namespace that the bridge does not serve', 
 
   it('counts while the namespace is being left', async () => {
     const bench = elsewhere([request.data.object.namespace ?? '']);
-    void bench.handle(messageOf(request, gone));
+    const handled = bench.handle(messageOf(request, gone));
     await settled();
     expect(bench.admitted).toEqual([bench.pending.key]);
+    for (const { settles } of bench.pendings.values()) for (const settle of settles.splice(0)) settle(true);
+    expect(await handled).toEqual(['m-1']);
   });
 });

@@ -51,6 +51,15 @@ describe('gone', () => {
     expect(other.pending.seen).toEqual([{ target, rule, requested: true, started: false }]);
   });
 
+  it('of absent is kept as that, however often it is said: a person may have to look (P1)', async () => {
+    const bench = new InboxBench();
+    for (const outcome of [absent, absent]) {
+      await bench.settle(true, messageOf(request, outcome));
+      expect(bench.pending.gones).toMatchObject([{ evidence: 'absent' }]);
+    }
+    expect(await counts(bench.metrics.deadLetters)).toEqual({});
+  });
+
   it('of absent after one of deleted takes nothing back, in either order', async () => {
     for (const outcomes of [
       [deleted, absent],

@@ -57,6 +57,9 @@ describe('a record', () => {
     const released = new InboxBench();
     await released.settle(true, messageOf(request, begun));
     expect([started.pending.owesRecord, released.pending.owesRecord]).toEqual([false, false]);
+    const another = holding({ seen: [{ target: 'a'.repeat(64), rule, requested: false, started: false }] });
+    await another.settle(true, messageOf(request, begun));
+    expect(another.pending.owesRecord).toBe(true);
   });
 
   it('that is owed of an answer that counts no more is waited for all the same (P5)', async () => {
@@ -90,6 +93,13 @@ describe('an answer', () => {
     expect([await bench.handle(expired(1)), bench.added]).toEqual([['m-1'], []]);
     expect([await bench.handle(expired(2)), bench.added]).toEqual([['m-1'], [bench.pending.key]]);
     expect(await counts(bench.metrics.results)).toEqual({ Stale: 2 });
+  });
+
+  it('that refuses is no sign of a slow queue, whatever reason it gives', async () => {
+    const bench = new InboxBench();
+    const outcome: Outcome = { outcome: 'refused', reason: 'Expired', message: 'no' };
+    await bench.settle(true, messageOf(requestOf({ attempt: 1 }), outcome));
+    expect(bench.pending.answered).toMatchObject({ heard: 1, inRow: 0 });
   });
 
   it('that is not settled within five seconds is left to the next delivery, and holds nothing up (P10)', async () => {

@@ -140,6 +140,15 @@ describe('a message that is not to be believed', () => {
     ],
     ['a dead letter, as the handler says itself', messageOf(request, deadLettered), 'WrongSender'],
     [
+      'a refusal, said by the dead-letter function, in the words of a dead letter',
+      messageOf(
+        request,
+        { outcome: 'refused', reason: 'DeadLettered', message: 'given up' },
+        { sender: DEAD_LETTER_SENDER },
+      ),
+      'WrongSender',
+    ],
+    [
       'a gone, said by the dead-letter function (P1)',
       messageOf(request, gone, { sender: `${DEAD_LETTER_SENDER}:x` }),
       'WrongSender',

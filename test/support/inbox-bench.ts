@@ -36,6 +36,9 @@ export function messageOf(request: Request, outcome: Outcome, changes: Partial<I
   return { messageId: 'm-1', body: resultBody(request, outcome), sender: `${SENDER}:run`, receiveCount: 1, ...changes };
 }
 
+/** So many times everything goes on that can: a test settles long before, or never. */
+const TURNS = 30;
+
 /** An inbox and its world. */
 export class InboxBench {
   readonly clock = new ManualClock();
@@ -57,9 +60,15 @@ export class InboxBench {
     this.pendings = new Map([[this.pending.key, this.pending]]);
   }
 
-  /** Hands a batch over; resolves to the ids that may be deleted, as a sorted list. */
+  /** Hands a batch over; resolves to the ids that may be deleted, as a sorted list. Fails where nobody settles it. */
   async handle(...batch: readonly IncomingMessage[]): Promise<readonly string[]> {
-    return [...(await handleResults(this.#options, batch))].sort();
+    let isHandled = false;
+    const handling = handleResults(this.#options, batch).finally(() => {
+      isHandled = true;
+    });
+    for (let turn = 0; turn < TURNS && !isHandled; turn += 1) await settled();
+    if (!isHandled) throw new Error('handling results: they wait for a settlement that does not come');
+    return [...(await handling)].sort();
   }
 
   /** Hands a batch over and settles what waits the way reconcile would. */
