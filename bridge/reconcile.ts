@@ -132,17 +132,27 @@ async function read(reach: Reach, pending: Pending, rule: Rule | undefined): Pro
  */
 async function getOf(reach: Reach, pending: Pending, rule: Rule | undefined): Promise<KubeObject | undefined> {
   pending.doubted = false;
+  const version = rule?.match.version ?? pending.kind.version;
   try {
-    pending.kind = { ...pending.kind, version: rule?.match.version ?? pending.kind.version };
-    return await reach.cluster.get(pathOf(pending)).catch(async (error: unknown) => {
-      const version = pending.shownIn.find((one) => one !== pending.kind.version);
-      if (version === undefined || !isUnserved(error)) throw error;
-      pending.kind = { ...pending.kind, version };
-      return await reach.cluster.get(pathOf(pending));
-    });
+    return await getIn(reach, pending, { version, others: pending.shownIn.filter((one) => one !== version) });
   } catch (error) {
     pending.doubted = true;
     throw error;
+  }
+}
+
+/** Reads in the first of these versions that is served: of those in which it was shown, some may not be any more. */
+async function getIn(
+  reach: Reach,
+  pending: Pending,
+  { version, others: [next, ...others] }: { readonly version: string; readonly others: readonly string[] },
+): Promise<KubeObject | undefined> {
+  pending.kind = { ...pending.kind, version };
+  try {
+    return await reach.cluster.get(pathOf(pending));
+  } catch (error) {
+    if (next === undefined || !isUnserved(error)) throw error;
+    return await getIn(reach, pending, { version: next, others });
   }
 }
 

@@ -14,8 +14,9 @@ const SECOND = { ...BUCKETS, version: 'v2' };
 const older = ruleOf();
 const OTHER = 'other-rule';
 const OTHER_ENTRY = `finalizer-bridge.dev/${OTHER}`;
+const labelSelector = { matchLabels: { app: 'other' } };
 /** Has the kind watched in v2 as well. */
-const elsewhere = ruleOf({ match: { ...SECOND, labelSelector: { matchLabels: { app: 'other' } } } }, OTHER);
+const elsewhere = ruleOf({ match: { ...SECOND, labelSelector } }, OTHER);
 
 /** What v1 calls `bucket` is called `name` in v2. */
 function converted(object: KubeObject, version: string): KubeObject {
@@ -95,6 +96,21 @@ it('P4 a deletion that was read in another version for a moment only goes on wit
   await scene.clock.advance(31_000);
   expect(scene.standing()).toBe('Pending Requested');
   expect(scene.requests).toHaveLength(1);
+});
+
+it('P4 a deletion is read in whichever version is still served, though another one that has shown it is not any more either', async () => {
+  const third = ruleOf({ match: { ...BUCKETS, version: 'v3', labelSelector } }, 'third-rule');
+  const faults: Faults = { unserved: new Set() };
+  const scene = await sceneWith(faults, { rules: [older, elsewhere, third] });
+  await scene.deleted();
+  await scene.clock.advance(MINUTE);
+  scene.cluster.endWatches();
+  faults.unserved.add('v1').add('v2');
+
+  scene.cluster.annotate('logs', `release.finalizer-bridge.dev/${RULE}`, 'uid-logs/now');
+  await scene.clock.advance(MINUTE);
+
+  expect(scene.cluster.peek('logs')).toBeUndefined();
 });
 
 it('P8 the answer to the write of a record is the next look in the version that the rule names', async () => {
