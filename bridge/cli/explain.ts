@@ -20,7 +20,7 @@ import {
   beganOf,
   entriesOf,
   findSubject,
-  inVersion,
+  inVersionIfReadable,
   isRule,
   ownCommand,
   type Subject,
@@ -103,7 +103,7 @@ async function noteOnLeader(context: Context, { object }: Subject): Promise<read
 async function explainEntry(context: Context, subject: Subject, name: string) {
   const sight = await readRule(context, name, subject.kind);
   const rule = sight.kind === 'found' ? sight.rule : undefined;
-  const { object, note }: Versioned = rule === undefined ? subject : await inVersion(context, subject, rule);
+  const { object, note }: Versioned = rule === undefined ? subject : await inVersionIfReadable(context, subject, rule);
   const commands = commandsFor(context, subject, name);
   return { facts: factsOfEntry({ name, object, sight, now: context.clock.now(), commands }), note };
 }

@@ -16,7 +16,7 @@ import {
   beganOf,
   type Entry,
   findEntry,
-  inVersion,
+  inVersionIfReadable,
   notDeleting,
   type Subject,
   takesEntry,
@@ -82,7 +82,7 @@ async function foresee(context: Context, { subject, rule: name }: Entry) {
   if (isLive) mustHaveNoRule(subject, name, sight);
   if (sight.kind === 'unreadable') context.err(`note: rule ${name} cannot be read, so the longest term is assumed`);
   const rule = sight.kind === 'found' ? sight.rule : undefined;
-  const { object, note }: Versioned = rule === undefined ? subject : await inVersion(context, subject, rule);
+  const { object, note }: Versioned = rule === undefined ? subject : await inVersionIfReadable(context, subject, rule);
   if (note !== undefined) context.err(`note: ${note}`);
   const target = rule?.evaluate(object).target;
   // Nothing is sent from the word on.

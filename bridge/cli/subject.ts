@@ -11,7 +11,9 @@ import type { Rule } from '../rule.ts';
 import { RULE_RESOURCE } from '../rule-facts.ts';
 import { kindNamed, type ServedKind } from './catalogue.ts';
 import { type Context, Failure, misused } from './command.ts';
+import { serverWords } from './failure-words.ts';
 import { fewOf } from './few.ts';
+import { isFor, matchSeen, readRules } from './rule-sight.ts';
 import { commandOf } from './shell.ts';
 
 /** An object and how it is called. */
@@ -44,11 +46,57 @@ export async function findSubject(context: Context, args: readonly string[]): Pr
   const kind = await findKind(context, word);
   const { group, version, resource, namespaced } = kind;
   const { namespace } = context;
-  const path: ObjectPath = { group, version, resource, name, ...(namespaced ? { namespace } : {}) };
-  const object = await context.cluster.get(path);
+  const wanted: ObjectPath = { group, version, resource, name, ...(namespaced ? { namespace } : {}) };
+  const { path, object } = await readAt(context, wanted);
   const called = `${kindName(kind)}/${name}`;
   if (object === undefined) throw new Failure(`${called} not found${namespaced ? ` in namespace ${namespace}` : ''}`);
   return { kind, path, object, name: called };
+}
+
+interface Read {
+  readonly path: ObjectPath;
+  readonly object: KubeObject | undefined;
+}
+
+/**
+ * Reads an object, where the API server fails to show it in that version in one that a rule names: while nothing converts
+ * between the versions of a kind, it can be read in that of what is stored, and the bridge may well work with it.
+ */
+async function readAt(context: Context, path: ObjectPath): Promise<Read> {
+  try {
+    return { path, object: await context.cluster.get(path) };
+  } catch (error) {
+    if (!isFailing(error)) throw error;
+    const read = await readAsRulesDo(context, path);
+    if (read === undefined) throw error;
+    const { version } = read.path;
+    context.err(
+      `note: version ${path.version} of ${kindName(path)} cannot be read, so ${version} is, which a rule names: ${serverWords(error)}`,
+    );
+    return read;
+  }
+}
+
+/** undefined: neither can it be read in the versions that rules name, or nobody can tell which these are. */
+async function readAsRulesDo(context: Context, path: ObjectPath): Promise<Read | undefined> {
+  for (const version of await versionsNamed(context, path)) {
+    const other = { ...path, version };
+    const object = await context.cluster.get(other).catch(() => undefined);
+    if (object !== undefined) return { path: other, object };
+  }
+  return undefined;
+}
+
+/** The other versions of a kind that rules name. */
+async function versionsNamed(context: Context, { version: known, ...kind }: ObjectPath): Promise<readonly string[]> {
+  const rules = await readRules(context).catch(() => []);
+  const matches = rules.flatMap((rule) => matchSeen(rule) ?? []).filter((match) => isFor(match, kind));
+  return [...new Set(matches.map(({ version }) => version))].filter((version) => version !== known);
+}
+
+/** Whether the API server could not do what was asked, as where a webhook that converts between versions does not answer. */
+function isFailing(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status >= 500;
 }
 
 /** The kind that a word means. */
@@ -104,19 +152,38 @@ export interface Versioned {
 /** The object in another version of its kind: expressions are over the version that the rule names. */
 export async function inVersion(
   { cluster }: Context,
-  { kind, path, object }: Subject,
-  { name, match: { version } }: Pick<Rule, 'name' | 'match'>,
+  subject: Subject,
+  rule: Pick<Rule, 'name' | 'match'>,
 ): Promise<Versioned> {
+  const { path, object } = subject;
+  const { version } = rule.match;
   if (version === path.version) return { object };
   try {
     const other = await cluster.get({ ...path, version });
     return { object: other?.metadata.uid === object.metadata.uid ? other : object };
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error;
-    const of = kindName(kind);
-    const note = `${of} is not served in version ${version}, which rule ${name} names: what follows from the object is computed from version ${path.version}`;
-    return { object, note };
+    return { object, note: noteOnVersion(subject, rule, 'is not served') };
   }
+}
+
+/** The same for words only: what cannot be read in that version is said so, and is not the end of it. */
+export async function inVersionIfReadable(
+  context: Context,
+  subject: Subject,
+  rule: Pick<Rule, 'name' | 'match'>,
+): Promise<Versioned> {
+  try {
+    return await inVersion(context, subject, rule);
+  } catch (error) {
+    if (!isFailing(error)) throw error;
+    return { object: subject.object, note: noteOnVersion(subject, rule, `cannot be read (${serverWords(error)})`) };
+  }
+}
+
+function noteOnVersion({ kind, path }: Subject, { name, match }: Pick<Rule, 'name' | 'match'>, how: string): string {
+  const computed = `what follows from the object is computed from version ${path.version}`;
+  return `${kindName(kind)} ${how} in version ${match.version}, which rule ${name} names: ${computed}`;
 }
 
 /** An entry of an object. */
