@@ -5,7 +5,7 @@
  */
 import { heldNote, isNewTelling } from './event-note.ts';
 import { explain } from './log.ts';
-import type { Pending } from './pending.ts';
+import { FAILING, type Pending } from './pending.ts';
 import { record, Unrecordable } from './recording.ts';
 import type { Rule } from './rule.ts';
 import { type Reach, ruleSeen } from './run.ts';
@@ -35,7 +35,7 @@ export async function noteFailure(reach: Reach, { key, error, failures }: Failur
   if (pending === undefined || failures < FAILURES_UNTIL_HELD) return;
   // Where something is to be sent only once the record names it, nothing is wrong but that it cannot be written.
   const isHeld = error instanceof Unrecordable && error.standing.phase === 'Held';
-  const told = isHeld ? error.standing : { reason: 'Failing', message };
+  const told = isHeld ? error.standing : { reason: FAILING, message };
   const isNews = pending.standing?.reason !== told.reason;
   const since = isNews ? clock.now() : (pending.standing?.since ?? clock.now());
   const standing = { phase: 'Held' as const, reason: told.reason, message: told.message, since };

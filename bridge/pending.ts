@@ -103,6 +103,9 @@ export interface Pending {
   standing: Standing | undefined;
 }
 
+/** The reason of a deletion that fails again and again. */
+export const FAILING = 'Failing';
+
 /** Where a deletion stands: what annotation, metrics and Events say of it. */
 export interface Standing {
   readonly phase: 'Pending' | 'Held';

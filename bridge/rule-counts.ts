@@ -2,9 +2,10 @@
  * What the status of a rule says of its deletions: how many, how many of them held, the oldest, and the first held ones.
  * Written by rule-status.ts; rule-moves.ts looks for what has changed of it since.
  */
-import { beganAt, isUnder, type Pending } from './pending.ts';
-import type { KindRef } from './ports.ts';
-import { HELD_OBJECTS_MAX } from './rule-facts.ts';
+import { beganAt, FAILING, isUnder, type Pending, type Standing } from './pending.ts';
+import type { KindRef, ObjectMeta } from './ports.ts';
+import { clipUtf8, readRecordOfAnyRule } from './record.ts';
+import { HELD_MESSAGE_MAX_BYTES, HELD_OBJECTS_MAX } from './rule-facts.ts';
 
 /** What a rule's status says of its deletions. */
 export interface RuleCounts {
@@ -47,14 +48,31 @@ export function countsOf(pendings: Iterable<Pending>, name: string, match: KindR
     pending,
     held,
     oldestPendingTime: Number.isFinite(oldest) ? new Date(oldest).toISOString() : undefined,
-    heldObjects: first.map(({ meta, standing }) => ({
-      ...(meta.namespace === undefined ? {} : { namespace: meta.namespace }),
-      name: meta.name,
-      uid: meta.uid,
-      reason: standing?.reason ?? 'Unknown',
-      since: new Date(standing?.since ?? 0).toISOString(),
-    })),
+    heldObjects: first.map(heldObjectOf),
   };
+}
+
+function heldObjectOf(one: Pending): object {
+  const { meta, standing } = one;
+  return {
+    ...(meta.namespace === undefined ? {} : { namespace: meta.namespace }),
+    name: meta.name,
+    uid: meta.uid,
+    reason: standing?.reason ?? 'Unknown',
+    since: new Date(standing?.since ?? 0).toISOString(),
+    ...saidOf(one),
+  };
+}
+
+/** What is said of one that fails, or that does not say it itself, as one that nobody can write on (P7). */
+function saidOf({ meta, rule, standing }: Pending): { readonly message?: string } {
+  if (standing === undefined || (standing.reason !== FAILING && isRecorded(meta, rule, standing))) return {};
+  return { message: clipUtf8(standing.message, HELD_MESSAGE_MAX_BYTES) };
+}
+
+function isRecorded(meta: ObjectMeta, rule: string, { phase, reason }: Standing): boolean {
+  const record = readRecordOfAnyRule(meta, rule);
+  return record?.phase === phase && record.reason === reason;
 }
 
 /** Keeps those that are held longest, in order; of equals those that came first. */

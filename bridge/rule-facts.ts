@@ -28,6 +28,8 @@ export const BUDGET_LIMIT = { least: 1, most: 1_000_000 } as const;
 /** Blocks of a budget that the status can hold, and objects that it lists as held. */
 export const BUDGET_RESERVATIONS_MAX = 64;
 export const HELD_OBJECTS_MAX = 20;
+/** Longest text that the status has of what failed for one of them, in UTF-8 bytes. */
+export const HELD_MESSAGE_MAX_BYTES = 512;
 /** Most namespaces that a bridge serves or leaves, where it serves some only, and that the status of a rule keeps. */
 export const NAMESPACES_MAX = { served: 256, kept: 4_096 } as const;
 /** Largest spec that the status keeps of the last accepted generation, in UTF-8 bytes of its JSON. */

@@ -137,10 +137,11 @@ function isAsked({ firstPublished, targets = [], unknownTarget = false }: Partia
   return firstPublished !== undefined || unknownTarget || targets.some(({ requested }) => requested);
 }
 
-/** Of an object that takes no record: what the API server says to that is too long for a status. */
+/** Of an object that takes no record. */
 function toldFacts(told: HeldObject | undefined): Partial<EntryFacts> {
   if (told === undefined) return {};
-  const message = "as the rule's status says: nothing could be written on the object; the Events about it say more";
+  const from = "as the rule's status says: nothing could be written on the object";
+  const message = told.message === undefined ? `${from}; the Events about it say more` : `${told.message} (${from})`;
   return { reason: told.reason, message, since: told.since, nextLook: undefined };
 }
 

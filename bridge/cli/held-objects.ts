@@ -24,11 +24,12 @@ const heldObjects = z.array(
     uid: z.string(),
     reason: z.string(),
     since: z.string(),
+    message: z.optional(z.string()),
   }),
 );
 const written = z.looseObject({ status: z.optional(z.looseObject({ heldObjects: z.optional(heldObjects) })) });
 
-/** Those that the bridge named when it last wrote the status: the first few, without what was said of them. */
+/** Those that the bridge named when it last wrote the status: the first few, with what is said of those that say nothing themselves. */
 export function heldInStatus(rule: KubeObject): readonly HeldObject[] {
   return written.safeParse(rule).data?.status?.heldObjects ?? [];
 }

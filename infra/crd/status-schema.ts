@@ -6,6 +6,7 @@ import { reason } from '../../bridge/contract.ts';
 import {
   BUDGET_LIMIT,
   BUDGET_RESERVATIONS_MAX,
+  HELD_MESSAGE_MAX_BYTES,
   HELD_OBJECTS_MAX,
   LAST_ACCEPTED_MAX_BYTES,
   NAMESPACES_MAX,
@@ -73,6 +74,10 @@ const heldObject: Schema = {
     uid: text("The object's uid, which words of a person repeat.", 128),
     reason: reasonSchema,
     since: time('Since when it has been held.'),
+    message: text(
+      'What is said of it, where it is `Failing`, or says nothing itself, as one that nobody can write on.',
+      HELD_MESSAGE_MAX_BYTES,
+    ),
   },
 };
 

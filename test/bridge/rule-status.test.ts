@@ -106,7 +106,8 @@ describe('the counts of a rule', () => {
     const names = Array.from({ length: 20 }, (_, index) => ({ name: `b-${24 - index}`, uid: `uid-b-${24 - index}` }));
     expect(status()).toMatchObject({ pending: 25, held: 25, heldObjects: names });
     const since = new Date(START - 24_000).toISOString();
-    const first = { namespace: 'team-a', name: 'b-24', uid: 'uid-b-24', reason: 'TargetMissing', since };
+    const { reason, message } = HELD;
+    const first = { namespace: 'team-a', name: 'b-24', uid: 'uid-b-24', reason, since, message };
     expect(status().heldObjects).toContainEqual(first);
   });
 });

@@ -107,16 +107,20 @@ describe('an entry', () => {
     };
     await scene.answer('logs', { outcome: 'refused', reason: 'NotOwned', message: 'no' });
     await scene.clock.advance(5 * MINUTE);
-    const [told] = z.array(z.object({ reason: z.string() })).parse(scene.status().heldObjects);
+    const held = z.object({ reason: z.string(), message: z.string() });
+    const [told] = z.array(held).parse(scene.status().heldObjects);
+    expect(told?.message).toBe('no; cannot be recorded: denied');
 
     const { out } = await line.run('explain bucket/logs');
 
     expect(out).toContain(`Rule ${RULE} (handler s3-bucket): Held ${told?.reason} for `);
-    expect(out).toContain("as the rule's status says: nothing could be written on the object");
+    expect(out).toContain(
+      `said        ${told?.message} (as the rule's status says: nothing could be written on the object)`,
+    );
     expect(out).not.toContain('the bridge, which has written nothing on the object');
     const { out: counted, err } = await line.run('status');
     expect(counted).toMatch(new RegExp(`${RULE} .* True +0 +1 +1 +5m`));
-    expect(counted).toMatch(new RegExp(`${RULE} +team-a +logs +${told?.reason} `));
+    expect(counted).toMatch(new RegExp(`${RULE} +team-a +logs +${told?.reason} +\\d+m +${told?.message}`));
     expect(err).not.toContain('has said nothing');
   });
 

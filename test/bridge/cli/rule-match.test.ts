@@ -179,11 +179,14 @@ describe('a rule whose version is not served any more', () => {
     expect(out).toContain('arn:aws:s3:::team-a-logs');
   });
 
-  it('hides no other error', async () => {
+  it('hides no other error: explain tells it beside the rest, adopt prints nothing', async () => {
     const line = withBucket();
     line.cluster.before = ({ verb, kind }) => {
       if (verb === 'get' && kind?.version === 'v2') throw new ApiError('getting buckets/logs', 500);
     };
-    expect(await line.run('explain bucket/logs')).toMatchObject({ exit: 1, err: expect.stringContaining('500') });
+    expect(await line.run('adopt bucket/logs')).toMatchObject({ exit: 1, err: expect.stringContaining('500') });
+    const { exit, out } = await line.run('explain bucket/logs');
+    expect(exit).toBe(0);
+    expect(out).toContain(`cannot be read (getting buckets/logs: HTTP 500) in version v2, which rule ${RULE} names`);
   });
 });
