@@ -15,13 +15,12 @@ import {
   TOKEN_LIVES_MS,
   writeBlocks,
 } from './budget-blocks.ts';
-import { guards } from './finalizer.ts';
 import { BUDGET_NOT_KEPT, lostOf } from './kept-status.ts';
 import type { HeldBack } from './observation.ts';
 import type { Clock, Cluster, Random } from './ports.ts';
 import type { Rule } from './rule.ts';
 import { BUDGET_RESERVATIONS_MAX } from './rule-facts.ts';
-import { rulePath, statusOf } from './teardown-rules.ts';
+import { overStatus, rulePath, statusOf } from './teardown-rules.ts';
 
 const CONFLICTS_MAX = 5;
 /** How long it counts that a budget had nothing left: all that wait for it ask in the same moment. */
@@ -114,8 +113,7 @@ export class Brakes {
     const at = { now: this.#clock.now(), monotonic: this.#clock.monotonic() };
     const blocks = readBlocks(statusOf(object).budget, new Map(), at);
     const status = { ...statusOf(object), budget: writeBlocks(withoutRest(blocks, block)) };
-    const operations = [...guards(object.metadata), { op: 'add' as const, path: '/status', value: status }];
-    await this.#cluster.patch(rulePath(block.rule), operations, 'status');
+    await this.#cluster.patch(rulePath(block.rule), overStatus(object.metadata, status), 'status');
   }
 
   /** Uses a token of the block in hand; undefined when there is none, otherwise when it lapses. */
@@ -164,8 +162,7 @@ export class Brakes {
     const next = { time: at.now, size, holder: this.#name(), metAt: at.monotonic };
     const kept = [...fitted(counting, BUDGET_RESERVATIONS_MAX - 1), next].sort((one, other) => one.time - other.time);
     const status = { ...statusOf(object), budget: writeBlocks(kept) };
-    const operations = [...guards(object.metadata), { op: 'add' as const, path: '/status', value: status }];
-    const outcome = await this.#cluster.patch(rulePath(name), operations, 'status');
+    const outcome = await this.#cluster.patch(rulePath(name), overStatus(object.metadata, status), 'status');
     if (outcome.kind !== 'patched') return { kind: 'conflict' };
     if (lostOf(status, outcome.status).includes('budget')) {
       return { kind: 'none', refusal: { ok: false, until: at.now + UNKEPT_MS, notKept: BUDGET_NOT_KEPT } };

@@ -3,12 +3,11 @@
  * Called by rule-places.ts, rule-taking.ts and unjudged.ts; what the list means stands in rule-namespaces.ts.
  */
 import { atOnce } from './at-once.ts';
-import { guards } from './finalizer.ts';
 import { stateOfNamespace } from './namespace-existence.ts';
 import type { Cluster, KubeObject } from './ports.ts';
 import { ANYWHERE, knownNamespaces } from './rule-namespaces.ts';
 import type { Served } from './served.ts';
-import { rulePath, statusOf } from './teardown-rules.ts';
+import { overStatus, rulePath, statusOf } from './teardown-rules.ts';
 
 /** How many namespaces are asked for at once: a new rule has up to 256 of them. */
 const AT_ONCE = 10;
@@ -63,8 +62,7 @@ export async function noteNamespaces(
   if (JSON.stringify(status.namespaces) === JSON.stringify(wanted)) return object;
   const { name } = object.metadata;
   const value = { ...status, namespaces: wanted };
-  const operations = [...guards(object.metadata), { op: 'add', path: '/status', value } as const];
-  const outcome = await cluster.patch(rulePath(name), operations, 'status');
+  const outcome = await cluster.patch(rulePath(name), overStatus(object.metadata, value), 'status');
   if (outcome.kind === 'conflict') throw new Error(`noting the namespaces of rule ${name}: it has changed`);
   if (outcome.kind === 'missing') return object;
   return { ...object, metadata: { ...object.metadata, ...outcome.meta }, status: value };

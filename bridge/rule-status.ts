@@ -2,7 +2,6 @@
  * Writes a rule's status: conditions, counts, the oldest pending deletion, the first held objects. Called by rule-keeper.ts
  * and withdrawal.ts; written only when it says something new, guarded by the resourceVersion that was read.
  */
-import { guards } from './finalizer.ts';
 import { type Lost, lostOf } from './kept-status.ts';
 import type { Pending } from './pending.ts';
 import type { Clock, Cluster, KubeObject } from './ports.ts';
@@ -16,6 +15,7 @@ import {
   type Condition,
   generationOf,
   matchOf,
+  overStatus,
   rulePath,
   statusOf,
   versionOf,
@@ -122,11 +122,7 @@ async function writeOver(options: Updating, object: KubeObject, conditions: read
   if (news.kind !== 'write') return { kind: 'done', dueAt: news.dueAt };
   const { status, verdict } = news;
   const at = clock.monotonic();
-  const outcome = await cluster.patch(
-    rulePath(name),
-    [...guards(object.metadata), { op: 'add', path: '/status', value: status }],
-    'status',
-  );
+  const outcome = await cluster.patch(rulePath(name), overStatus(object.metadata, status), 'status');
   if (outcome.kind === 'conflict') return outcome;
   const patched = outcome.kind === 'patched' ? outcome : undefined;
   const lost = patched === undefined ? [] : lostOf(status, patched.status);

@@ -88,6 +88,11 @@ export function statusOf({ status }: KubeObject): Status {
   return known;
 }
 
+/** Writes a whole status over a rule as it was read. */
+export function overStatus(meta: ObjectMeta, status: object): readonly PatchOperation[] {
+  return [...guards(meta), { op: 'add', path: '/status', value: status }];
+}
+
 /** Sets the label of a rule or takes it off; undefined when it is as wanted. */
 export function labelRule(
   { labels, ...meta }: ObjectMeta,
