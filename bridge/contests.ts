@@ -2,7 +2,7 @@
  * Entries that somebody else takes off as often as the bridge puts them on, or the other way round: a controller that writes
  * the list as it knows it, or a second bridge that serves other namespaces. What was undone is done again at once the first time
  * (K27), and then ever less often, so that two that see each other's writes do not answer each without end. Asked by claims.ts,
- * and by rule-taking.ts for the finalizer of a rule.
+ * by rule-taking.ts for the finalizer of a rule, and by noted-namespaces.ts for the namespaces that its status names no more.
  */
 import { doubled } from './doubling.ts';
 import type { Clock } from './ports.ts';

@@ -6,8 +6,8 @@
  */
 import type { KeptRights } from './kept-rights.ts';
 import type { Leavings, Left } from './leavings.ts';
-import { noteNamespaces } from './noted-namespaces.ts';
-import type { Cluster, KubeObject } from './ports.ts';
+import { type NotingOptions, noteNamespaces } from './noted-namespaces.ts';
+import type { KubeObject } from './ports.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { Sighting } from './rule-conditions.ts';
@@ -16,9 +16,8 @@ import { formerNamespaces, knownNamespaces, NOWHERE, stillLeaving } from './rule
 import type { Served } from './served.ts';
 
 /** What seeing to them needs. */
-export interface PlacesOptions {
+export interface PlacesOptions extends NotingOptions {
   readonly book: Pick<RuleBook, 'note'>;
-  readonly cluster: Pick<Cluster, 'get' | 'patch'>;
   readonly leavings: Leavings;
   readonly rights: KeptRights;
   readonly served: Served;
@@ -67,11 +66,11 @@ export async function seeToPlaces(
   object: KubeObject,
   { rule, judgement }: { readonly rule: PlacedRule; readonly judgement: Judgement },
 ): Promise<Places> {
-  const { book, cluster, leavings, rights, served } = options;
+  const { book, leavings, rights, served } = options;
   if (judgement.isBeyond) return await leaveAll(options, object, rule.name);
   if (served.namespaces === undefined) {
     const emptied = await outgrow(options, object);
-    return { object: await noteNamespaces(cluster, object, { served, emptied }), left: NOTHING };
+    return { object: await noteNamespaces(options, object, { served, emptied }), left: NOTHING };
   }
   const going = goingFrom(options, judgement);
   const looked = [...stillLeaving(object, served), ...goingNamed(object, going)];
@@ -80,7 +79,7 @@ export async function seeToPlaces(
   // What is forgotten now may be there again before the next look: nothing gets its entry there until it is named again (P5).
   book.note(rule.name, without(knownNamespaces(object), emptied));
   await rights.leave(rule.name, emptied);
-  const noted = await noteNamespaces(cluster, object, { served, emptied, going });
+  const noted = await noteNamespaces(options, object, { served, emptied, going });
   await rights.keep(rule.name, knownNamespaces(noted));
   book.note(rule.name, knownNamespaces(noted));
   return { object: noted, left };
@@ -97,20 +96,18 @@ async function outgrow({ rights }: Pick<PlacesOptions, 'rights'>, object: KubeOb
 
 /** The same for a rule of which no generation is in force: what its status then names instead is that entries may be anywhere. */
 export async function seeToFormer(
-  options: Pick<PlacesOptions, 'cluster' | 'rights' | 'served'>,
+  options: NotingOptions & Pick<PlacesOptions, 'rights' | 'served'>,
   object: KubeObject,
 ): Promise<KubeObject> {
   const emptied = await outgrow(options, object);
-  return emptied.length === 0
-    ? object
-    : await noteNamespaces(options.cluster, object, { served: options.served, emptied });
+  return emptied.length === 0 ? object : await noteNamespaces(options, object, { served: options.served, emptied });
 }
 
 /** Of a kind that is in no namespace there is nothing in any, whatever was noted while its scope was not known. */
-async function leaveAll({ cluster, rights }: PlacesOptions, object: KubeObject, rule: string): Promise<Places> {
+async function leaveAll(options: PlacesOptions, object: KubeObject, rule: string): Promise<Places> {
   const emptied = formerNamespaces(object);
-  await rights.leave(rule, emptied);
-  const noted = await noteNamespaces(cluster, object, { served: NOWHERE, emptied });
+  await options.rights.leave(rule, emptied);
+  const noted = await noteNamespaces(options, object, { served: NOWHERE, emptied });
   return { object: noted, left: { ...NOTHING, emptied } };
 }
 

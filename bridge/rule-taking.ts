@@ -2,7 +2,6 @@
  * Takes a rule on before anything gets its entry: its status names where entries may be, and the rule holds itself, so that it is
  * withdrawn when it is deleted. Called by rule-enforcing.ts for every look at a live rule, before it is put in force.
  */
-import type { Contests } from './contests.ts';
 import { addEntry } from './finalizer.ts';
 import { noteNamespaces } from './noted-namespaces.ts';
 import type { Cluster, KubeObject } from './ports.ts';
@@ -20,8 +19,6 @@ const HELD = 'held';
 export interface TakingOptions extends PlacesOptions {
   readonly cluster: Cluster;
   readonly book: RuleBook;
-  /** Per rule, by uid, how often somebody took off what it holds itself with. */
-  readonly contests: Contests;
 }
 
 /** Before anything gets the rule's entry its status says where that may be. */
@@ -35,7 +32,7 @@ async function placesOf(
   const rule = judgement.rule ?? book.named(object.metadata.name) ?? lastAcceptedOf(object);
   if (rule !== undefined) return await seeToPlaces(options, object, { rule, judgement });
   if (served.namespaces === undefined) return { object: await seeToFormer(options, object) };
-  return { object: await noteNamespaces(options.cluster, object, { served: NOWHERE, emptied: [] }) };
+  return { object: await noteNamespaces(options, object, { served: NOWHERE, emptied: [] }) };
 }
 
 /** The rule before anything gets its entry. */

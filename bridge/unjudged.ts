@@ -48,7 +48,7 @@ async function takeOnUnjudged(options: UnjudgedOptions, object: KubeObject): Pro
   // Where nothing comes into force nothing gets an entry, and nobody would find out later that none is where it says (P9).
   const isTaken = lastAcceptedOf(object) !== undefined;
   const served = isTaken || options.served.namespaces === undefined ? options.served : NOWHERE;
-  const noted = await noteNamespaces(options.cluster, object, { served, emptied: [] });
+  const noted = await noteNamespaces(options, object, { served, emptied: [] });
   options.book.note(object.metadata.name, options.served.namespaces && knownNamespaces(noted));
   // One that puts no entry on may go without being withdrawn: that could not be judged either.
   if (isTaken && object.metadata.deletionTimestamp === undefined) await holdItself(options, noted);

@@ -23,7 +23,7 @@ import { type Condition, labelRule, matchOf, rulePath, WITHDRAWAL_FINALIZER } fr
 import { type CountingOptions, countCarriers, LOOK_EVERY_MS, type Withdrawal } from './withdrawal-count.ts';
 
 /** What withdrawing needs. */
-export interface WithdrawalOptions extends CountingOptions, Pick<PlacesOptions, 'leavings' | 'rights'> {
+export interface WithdrawalOptions extends CountingOptions, Pick<PlacesOptions, 'contests' | 'leavings' | 'rights'> {
   readonly cluster: Cluster;
   readonly lease: Lease;
   readonly book: RuleBook;

@@ -3,11 +3,13 @@
  * not without end (P8). Through the whole bridge over fakes.
  */
 import { describe, expect, it } from 'vitest';
+import { kindKey } from '../../bridge/kind-key.ts';
 import { NAMESPACES } from '../../bridge/namespaces.ts';
 import type { KubeObject, PatchOperation } from '../../bridge/ports.ts';
-import type { Served } from '../../bridge/served.ts';
+import { EVERYWHERE, type Served } from '../../bridge/served.ts';
 import { TEARDOWN_RULES, WITHDRAWAL_FINALIZER } from '../../bridge/teardown-rules.ts';
 import { BUCKETS, ENTRY, RULE } from '../support/bridge-builders.ts';
+import { FakeKinds } from '../support/fake-kinds.ts';
 import { RuleScene } from '../support/rule-scene.ts';
 
 const MINUTE = 60_000;
@@ -108,4 +110,44 @@ describe('the finalizer with which a rule holds itself', () => {
     expect(scene.rule()?.metadata.finalizers).toEqual([WITHDRAWAL_FINALIZER]);
     await scene.stop();
   });
+});
+
+describe('the namespaces that the status of a rule names', () => {
+  const some: Served = { namespaces: ['team-a'], leaving: [] };
+  const kindsWhere = (namespaced: boolean) => {
+    const kinds = new FakeKinds();
+    kinds.served.set(kindKey(BUCKETS), { kind: 'Bucket', namespaced });
+    return kinds;
+  };
+
+  it.each([
+    ['serve the whole cluster and some namespaces', { served: EVERYWHERE, namespaced: true }],
+    ['take the kind for one in namespaces and for one in none', { served: some, namespaced: false }],
+  ])(
+    'go to and fro between two leaders that %s, but not without end (P5, P8)',
+    async (_what, { served, namespaced }) => {
+      const one = await RuleScene.start({ served: some, prepare: (begun) => begun.makeNamespaces('team-a') });
+      await one.apply();
+      const named: string[] = [];
+      one.cluster.before = ({ verb, name, operations = [] }) => {
+        const written = operations.find(({ path }) => verb === 'patch' && name === RULE && path === '/status');
+        if (written?.op !== 'add') return;
+        const namespaces = JSON.stringify(Reflect.get(Object(written.value), 'namespaces'));
+        if (namespaces !== named.at(-1)) named.push(namespaces);
+        if (named.length > NO_END) throw new Error('naming namespaces: there is no end to it');
+      };
+      const { clock, cluster, queue } = one;
+      const two = await RuleScene.start({ world: { clock, cluster, queue, kinds: kindsWhere(namespaced) }, served });
+      for (let minute = 0; minute < 10; minute += 1) await clock.advance(MINUTE);
+      // As often as the rest of a status.
+      expect(named.length).toBeGreaterThan(20);
+      expect(named.length).toBeLessThan(250);
+      await two.stop();
+      await clock.advance(MINUTE);
+      expect(one.status().namespaces).toContain('team-a');
+      await one.create('maps');
+      expect(one.finalizers('maps')).toEqual([ENTRY]);
+      await one.stop();
+    },
+  );
 });

@@ -4,6 +4,7 @@
  * and keeper over fakes; the same on a real API server in e2e/chart-namespace-deleted.
  */
 import { describe, expect, it } from 'vitest';
+import { Contests } from '../../bridge/contests.ts';
 import { kindKey } from '../../bridge/kind-key.ts';
 import { noteNamespaces } from '../../bridge/noted-namespaces.ts';
 import { ApiError, type Cluster } from '../../bridge/ports.ts';
@@ -123,7 +124,8 @@ it('for namespaces that a rule is to name ten are asked for at once, however man
     return name === 'team-163' ? undefined : objectOf('Namespace', name);
   };
   const patch: Cluster['patch'] = async () => ({ kind: 'patched', meta: metaOf({}) });
-  const { status } = await noteNamespaces({ get, patch }, objectOf('TeardownRule', 'team'), {
+  const contests = new Contests({ monotonic: () => 0 });
+  const { status } = await noteNamespaces({ cluster: { get, patch }, contests }, objectOf('TeardownRule', 'team'), {
     ...{ served: { namespaces: all, leaving: [] }, emptied: [] },
   });
   expect([most, status]).toEqual([10, { namespaces: all.slice(0, -1) }]);

@@ -3,6 +3,7 @@
  * is named too long holds up a withdrawal for good. Through the whole bridge in leaving-namespaces.test.ts.
  */
 import { describe, expect, it } from 'vitest';
+import { Contests } from '../../bridge/contests.ts';
 import { noteNamespaces } from '../../bridge/noted-namespaces.ts';
 import type { Cluster, KubeObject, ObjectMeta, PatchOutcome } from '../../bridge/ports.ts';
 import {
@@ -150,11 +151,12 @@ describe('noting them', () => {
       patches.push(call);
       return outcome;
     };
+    const contests = new Contests({ monotonic: () => 0 });
     const get: Cluster['get'] = async ({ name }) => {
       asked.push(name);
       return states[name];
     };
-    const object = await noteNamespaces({ get, patch }, rule, { emptied: [], ...noting });
+    const object = await noteNamespaces({ cluster: { get, patch }, contests }, rule, { emptied: [], ...noting });
     return { object, patches, asked, named: patches.flatMap(([, operations]) => operations.slice(-1)) };
   }
   const listed = (...namespaces: readonly string[]) => [
