@@ -15,6 +15,7 @@ import type { Answer } from './calls.ts';
 import type { Allow } from './config.ts';
 import { isNameAllowed } from './guards.ts';
 import { type Permission, refused, type TeardownContext } from './handler.ts';
+import { createMarks } from './marks.ts';
 import { MARK_TAG, markOf, notKept, type OwnershipVerdict } from './ownership.ts';
 import { arnPartition } from './places.ts';
 
@@ -39,7 +40,10 @@ export function ask<I extends ServiceInputTypes, O extends ServiceOutputTypes>(
   return calls.look(call, (options) => client(target.region).send(command, options));
 }
 
-/** Asks for page after page: their answers, or the one that failed. @throws Error when a page leads back to itself */
+/** More than any look of ours needs, though pages may be empty: filters are for what was looked through. */
+const PAGES_MAX = 200;
+
+/** Asks for page after page: their answers, or the one that failed. @throws Error when they come to no end */
 export async function askAll<
   I extends ServiceInputTypes,
   O extends ServiceOutputTypes & { NextToken?: string | undefined },
@@ -49,17 +53,19 @@ export async function askAll<
   page: (from: { readonly NextToken?: string }) => Command<I, O>,
 ): Promise<Answer<readonly O[]>> {
   const value: O[] = [];
+  const mark = createMarks(`calling ${call}`);
   let from: { readonly NextToken?: string } = {};
-  for (;;) {
+  // Without an end pages would fill the memory of the function until its time is used up.
+  while (value.length < PAGES_MAX) {
     const answer = await ask(context, call, page(from));
     if (answer.means !== 'done') return answer;
     value.push(answer.value);
     const { NextToken = '' } = answer.value;
     if (NextToken === '') return { means: 'done', value };
-    // Otherwise pages would fill the memory of the function until its time is used up.
-    if (NextToken === from.NextToken) throw new Error(`calling ${call}: a page leads back to itself`);
+    mark(NextToken);
     from = { NextToken };
   }
+  throw new Error(`calling ${call}: there is no end to it after ${PAGES_MAX} pages`);
 }
 
 /** Makes a call that changes something, in the target's region; ownership was proven just before. */

@@ -72,6 +72,27 @@ describe('choosing by tags', () => {
     expect(aws.operations()).toHaveLength(2);
   });
 
+  it('P4 gives up a list that comes to no end, in a round or with another token each time, and says so', async () => {
+    let page = 0;
+    const unending = (tokens: number) =>
+      aws.on('ec2:DescribeInstances', () => {
+        page += 1;
+        const token = `<nextToken>t${page % tokens}</nextToken>`;
+        return {
+          status: 200,
+          body: `<DescribeInstancesResponse><reservationSet/>${token}</DescribeInstancesResponse>`,
+        };
+      });
+    unending(3);
+    expect(await run()).toMatchObject({ outcome: 'pending', message: expect.stringContaining('to one before it') });
+    expect(page).toBeLessThan(10);
+    unending(Number.POSITIVE_INFINITY);
+    expect(await run()).toMatchObject({
+      outcome: 'pending',
+      message: expect.stringContaining('there is no end to it'),
+    });
+  });
+
   it('reads the ownership of each again directly before it terminates it (V13)', async () => {
     const second = { ...one(2) };
     world(one(1), second);

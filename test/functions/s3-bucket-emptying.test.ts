@@ -138,7 +138,7 @@ describe('emptying', () => {
       page += 1;
       if (page > 1) await expect.poll(deletes).toHaveLength(1);
       skew += 4000;
-      return page < 4 ? versions(one, { key: 'a', versionId: 'v1' }) : versions([]);
+      return page < 4 ? versions(one, { key: `a${page}`, versionId: 'v1' }) : versions([]);
     });
     aws.on(
       's3:GetBucketTagging',
@@ -151,7 +151,11 @@ describe('emptying', () => {
   });
 
   it('stops at the abort signal: no delete begins after it, and the answer is pending with progress (F6)', async () => {
-    aws.on('s3:ListObjectVersions', versions(one, { key: 'a', versionId: 'v1' }));
+    let page = 0;
+    aws.on('s3:ListObjectVersions', () => {
+      page += 1;
+      return versions(one, { key: `a${page}`, versionId: 'v1' });
+    });
     // With four in flight the sixth only begins when two have ended, so there is progress to tell of.
     const outcome = await run({ abortAt: { call: 's3:DeleteObjects', time: 6 } });
     expect(outcome).toMatchObject({ outcome: 'pending', reason: 'OutOfTime' });

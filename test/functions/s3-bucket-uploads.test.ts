@@ -3,7 +3,7 @@
  * deletion says "not there", and uploads that cannot be aborted. Scripted answers, through the real SDK client.
  */
 import { describe, expect, it } from 'vitest';
-import { deleteResult, noContent, s3Error, uploads, versions } from '../support/scripted-aws.ts';
+import { deleteResult, noContent, type Reply, s3Error, uploads, versions } from '../support/scripted-aws.ts';
 import { one, scriptedBucket } from './scripted-bucket.ts';
 
 const { aws, run, deletes } = await scriptedBucket();
@@ -38,6 +38,31 @@ describe('what is listed and is not there', () => {
     aws.on('s3:DeleteBucket', s3Error(409, 'BucketNotEmpty'));
 
     expect(await run()).toMatchObject({ outcome: 'pending', reason: 'Refilled' });
+  });
+});
+
+describe('P4 a listing whose pages lead back to one before them', () => {
+  const round = (reply: (next: { readonly key: string }) => Reply) => {
+    let page = 0;
+    return () => {
+      page += 1;
+      return reply({ key: `k${page % 3}` });
+    };
+  };
+  const lists = (operation: string) => aws.operations().filter((one) => one === operation).length;
+
+  it.each([
+    ['s3:ListObjectVersions', round((next) => versions([], next)), 'listing versions of'],
+    ['s3:ListMultipartUploads', round((next) => uploads([], next)), 'listing uploads of'],
+  ])('is given up by %s, and that is said', async (operation, reply, says) => {
+    aws.on(operation, reply);
+
+    const outcome = await run();
+
+    expect(outcome).toMatchObject({ outcome: 'pending', message: expect.stringContaining(says) });
+    expect(outcome).toMatchObject({ message: expect.stringContaining('leads back to itself, or to one before it') });
+    expect(lists(operation)).toBeLessThan(10);
+    expect(deletes()).toEqual([]);
   });
 });
 

@@ -171,24 +171,24 @@ export function versions(
     const tag = isMarker ? 'DeleteMarker' : 'Version';
     return `<${tag}><Key>${urlEncoded(key)}</Key><VersionId>${versionId}</VersionId></${tag}>`;
   });
-  const markers =
-    next === undefined
-      ? '<IsTruncated>false</IsTruncated>'
-      : `<IsTruncated>true</IsTruncated><NextKeyMarker>${urlEncoded(next.key)}</NextKeyMarker>${
-          next.versionId === undefined ? '' : `<NextVersionIdMarker>${next.versionId}</NextVersionIdMarker>`
-        }`;
+  const version = next?.versionId === undefined ? '' : `<NextVersionIdMarker>${next.versionId}</NextVersionIdMarker>`;
+  const markers = `${markersTo(next)}${version}`;
   return xml(`<ListVersionsResult><EncodingType>url</EncodingType>${markers}${entries.join('')}</ListVersionsResult>`);
 }
 
 const urlEncoded = (key: string) => encodeURIComponent(key).replaceAll('%2F', '/').replaceAll('%20', '+');
 
+type ListedUpload = { readonly key: string; readonly uploadId: string };
+const markersTo = (next: { readonly key: string } | undefined) =>
+  `<IsTruncated>${next !== undefined}</IsTruncated>${next === undefined ? '' : `<NextKeyMarker>${urlEncoded(next.key)}</NextKeyMarker>`}`;
+
 /** The answer of ListMultipartUploads. */
-export function uploads(list: readonly { readonly key: string; readonly uploadId: string }[] = []): Reply {
+export function uploads(list: readonly ListedUpload[] = [], next?: { readonly key: string }): Reply {
   const entries = list.map(
     ({ key, uploadId }) => `<Upload><Key>${urlEncoded(key)}</Key><UploadId>${uploadId}</UploadId></Upload>`,
   );
   return xml(
-    `<ListMultipartUploadsResult><EncodingType>url</EncodingType><IsTruncated>false</IsTruncated>${entries.join('')}</ListMultipartUploadsResult>`,
+    `<ListMultipartUploadsResult><EncodingType>url</EncodingType>${markersTo(next)}${entries.join('')}</ListMultipartUploadsResult>`,
   );
 }
 

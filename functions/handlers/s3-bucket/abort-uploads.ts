@@ -5,6 +5,7 @@
 import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
 import { CallFailed } from '../../calls.ts';
 import { gone } from '../../handler.ts';
+import { createMarks } from '../../marks.ts';
 import { type Bucket, decodeKey, eachBounded, newPass, type Pass } from './bucket.ts';
 
 const ABORTS_IN_FLIGHT = 8;
@@ -17,6 +18,7 @@ interface Upload {
 /** One pass over all unfinished uploads. @throws CallFailed, OutOfTime */
 export async function abortUploads(bucket: Bucket): Promise<Pass> {
   const pass = newPass();
+  const mark = createMarks(`listing uploads of ${bucket.name}`);
   let after: { readonly KeyMarker?: string; readonly UploadIdMarker?: string } | undefined = {};
   while (after !== undefined && pass.stop === undefined) {
     const markers: { readonly KeyMarker?: string; readonly UploadIdMarker?: string } = after;
@@ -40,6 +42,7 @@ export async function abortUploads(bucket: Bucket): Promise<Pass> {
       IsTruncated && next !== undefined
         ? { KeyMarker: next, ...(NextUploadIdMarker ? { UploadIdMarker: NextUploadIdMarker } : {}) }
         : undefined;
+    if (after !== undefined) mark(JSON.stringify(after));
   }
   return pass;
 }

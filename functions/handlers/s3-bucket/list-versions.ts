@@ -5,6 +5,7 @@
  */
 import { ListObjectVersionsCommand, type ListObjectVersionsCommandInput } from '@aws-sdk/client-s3';
 import { gone } from '../../handler.ts';
+import { createMarks } from '../../marks.ts';
 import { type Bucket, decodeKey, eachBounded, type Pass, type Version } from './bucket.ts';
 
 const LISTS_IN_FLIGHT = 4;
@@ -31,11 +32,13 @@ export async function walkVersions(bucket: Bucket, pass: Pass, { onPage, isEnded
     let parts: readonly Range[] = [];
     running += 1;
     try {
+      const mark = createMarks(`listing versions of ${bucket.name}`);
       let next: Range | undefined = range;
       for (let pages = 1; next !== undefined && !isEnded(); pages += 1) {
         const { page, after }: ListedPage = await listPage(bucket, pass, next);
         if (page.length > 0) await onPage(page);
         next = after;
+        if (next !== undefined) mark(markerOf(next));
         if (next === undefined || running > 1 || pages % PAGES_BEFORE_SPLIT !== 0 || isEnded()) continue;
         parts = await split(bucket, next);
         if (parts.length > 1) break;
@@ -46,6 +49,10 @@ export async function walkVersions(bucket: Bucket, pass: Pass, { onPage, isEnded
     if (parts.length > 1) await eachBounded(parts, LISTS_IN_FLIGHT, walk);
   };
   await walk({});
+}
+
+function markerOf({ KeyMarker, VersionIdMarker }: Range): string {
+  return JSON.stringify([KeyMarker, VersionIdMarker]);
 }
 
 interface ListedPage {
