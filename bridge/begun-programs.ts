@@ -33,6 +33,8 @@ function listen(): void {
 export class BegunPrograms {
   readonly #clock: Clock;
   readonly #living = new Set<ChildProcess>();
+  /** Told when none lives on any more. */
+  readonly #waiting = new Set<() => void>();
   #isEnded = false;
 
   constructor(clock: Clock) {
@@ -52,7 +54,10 @@ export class BegunPrograms {
 
   /** A program is about to be started. */
   begun(child: ChildProcess): void {
-    const isOver = () => void this.#living.delete(child);
+    const isOver = () => {
+      this.#living.delete(child);
+      if (this.#living.size === 0) for (const tell of this.#waiting) tell();
+    };
     this.#living.add(child);
     child.once('exit', () => {
       isOver();
@@ -81,9 +86,12 @@ export class BegunPrograms {
 
   /** Whether all are over; those that were ended a moment ago are waited for. */
   async areOver(): Promise<boolean> {
-    const ends = [...this.#living].map((child) => new Promise((resolve) => child.once('exit', resolve)));
-    if (ends.length === 0) return true;
-    await within({ clock: this.#clock, ms: KILLED_WITHIN_MS }, () => Promise.all(ends)).catch(() => undefined);
+    if (this.#living.size === 0) return true;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    // Taken off again: a program that cannot be ended is asked for at every try.
+    this.#waiting.add(resolve);
+    await within({ clock: this.#clock, ms: KILLED_WITHIN_MS }, () => promise).catch(() => undefined);
+    this.#waiting.delete(resolve);
     return this.#living.size === 0;
   }
 
