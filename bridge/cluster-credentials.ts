@@ -10,6 +10,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { BegunPrograms } from './begun-programs.ts';
+import { Doubts } from './kubeconfig-doubts.ts';
 import { type Clock, NoCredentials } from './ports.ts';
 import { type Patience, within } from './time-out.ts';
 
@@ -34,6 +35,11 @@ export interface CredentialSource {
   current(): Promise<Credentials>;
   /** Newer ones than those that were refused, unless these were read a moment ago. */
   renewed(refused: Credentials): Promise<Credentials>;
+  /**
+   * A call got no answer: has the next one use what the kubeconfig says by now, if that is something else. `isRefused`: a certificate
+   * was not taken, so what it says is asked for anew in any case, as by a program.
+   */
+  doubted(used: Credentials, isRefused: boolean): void;
 }
 
 /** What is chosen from a kubeconfig instead of what it says itself; undefined leaves it. */
@@ -115,7 +121,11 @@ export function withHeaders(source: CredentialSource, headers: Credentials['head
     const known = await credentials;
     return { ...known, headers: { ...known.headers, ...headers } };
   };
-  return { current: () => more(source.current()), renewed: (refused) => more(source.renewed(refused)) };
+  return {
+    current: () => more(source.current()),
+    renewed: (refused) => more(source.renewed(refused)),
+    doubted: (used, isRefused) => source.doubted(used, isRefused),
+  };
 }
 
 /**
@@ -127,22 +137,15 @@ export function createCredentials(
   clock: Clock,
   timeout: number = READ_WITHIN_MS,
 ): CredentialSource {
-  const fallback = new Agent();
+  const means: Means = { clock, ms: timeout, fallback: new Agent(), programs: new BegunPrograms(clock) };
   let config = addressed(load());
+  const doubts = new Doubts(clock, config);
   let kept: { readonly at: number; readonly reading: number; readonly credentials: Promise<Credentials> } | undefined;
-  let [readings, programs] = [0, new BegunPrograms(clock)];
-
-  async function read(reading: number, from = config): Promise<Credentials> {
-    const { origin, pathname, href } = addressOf(from);
-    programs = await programsAfter(programs, { config: from, clock });
-    const context = await authenticated(from, href, { clock, ms: timeout, programs });
-    const dispatcher = context.getDispatcher() ?? fallback;
-    return { origin, prefix: pathname.replace(/\/$/, ''), headers: context.getHeaders(), dispatcher, reading };
-  }
+  let readings = 0;
 
   function readAnew(): Promise<Credentials> {
     readings += 1;
-    const reading = { at: clock.monotonic(), reading: readings, credentials: read(readings) };
+    const reading = { at: clock.monotonic(), reading: readings, credentials: read(config, means, readings) };
     kept = reading;
     reading.credentials.catch(() => {
       if (kept === reading) kept = undefined;
@@ -151,15 +154,38 @@ export function createCredentials(
   }
 
   return {
-    current: async () =>
-      await (kept !== undefined && clock.monotonic() - kept.at < KEPT_MS ? kept.credentials : readAnew()),
+    current: () => (kept !== undefined && clock.monotonic() - kept.at < KEPT_MS ? kept.credentials : readAnew()),
     renewed: async (refused) => {
       if (kept !== undefined && (kept.reading > refused.reading || clock.monotonic() - kept.at < RENEW_EVERY_MS))
         return await kept.credentials;
       config = addressed(load());
+      doubts.loaded(config);
       return await readAnew();
     },
+    doubted: (used, isRefused) => {
+      // What is newer than what failed has not failed yet.
+      if (kept !== undefined && kept.reading > used.reading) return;
+      const loaded = doubts.look(() => addressed(load()), isRefused);
+      if (loaded === undefined) return;
+      config = loaded;
+      readAnew().catch(() => {});
+    },
   };
+}
+
+/** What credentials are read with, again and again. */
+interface Means extends Patience {
+  readonly fallback: Agent;
+  programs: BegunPrograms;
+}
+
+async function read(config: KubeConfig, means: Means, reading: number): Promise<Credentials> {
+  const { origin, pathname, href } = addressOf(config);
+  means.programs = await programsAfter(means.programs, { config, clock: means.clock });
+  const { clock, ms, programs, fallback } = means;
+  const context = await authenticated(config, href, { clock, ms, programs });
+  const dispatcher = context.getDispatcher() ?? fallback;
+  return { origin, prefix: pathname.replace(/\/$/, ''), headers: context.getHeaders(), dispatcher, reading };
 }
 
 /** For those of the next reading: none is started beside one that hangs. */

@@ -123,8 +123,8 @@ async function send<T extends { readonly status: number }>(
   } catch (cause) {
     if (cause instanceof ApiError) throw cause;
     metrics.apiCalls.inc({ verb: call.method, status: '0' });
-    // The kubeconfig may name another authority by now: the next call has what stands there (K14).
-    if (used !== undefined && isOfCertificates(cause)) credentials.renewed(used).catch(() => {});
+    // The kubeconfig may name another address or authority by now: the next call has what stands there (K14).
+    if (used !== undefined && signal?.aborted !== true) credentials.doubted(used, isOfCertificates(cause));
     throw new ApiError(call.doing, 0, { cause });
   }
 }

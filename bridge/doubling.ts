@@ -1,7 +1,7 @@
 /*
  * How long to wait before something is tried again, or done again that somebody undoes: twice as long each time, up to a most.
  * Pure. For what fails (work-queue.ts, watch.ts), what hangs (sqs-keys.ts), what is answered too soon (sqs-polling.ts), and what
- * another process keeps changing back (contests.ts, standing.ts).
+ * another process keeps changing back (contests.ts, standing.ts); and what was asked again in vain (kubeconfig-doubts.ts).
  */
 
 /** The bounds of a wait, in ms. */

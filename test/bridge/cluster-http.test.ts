@@ -155,7 +155,7 @@ it('a call can be given up, while it is answered as well', async () => {
 
 it('a watch can be given up while its credentials do not come (K10)', async () => {
   const never = () => new Promise<never>(() => {});
-  const { http } = calls({ current: never, renewed: never });
+  const { http } = calls({ current: never, renewed: never, doubted: () => {} });
   const cut = new AbortController();
   const opening = http.open(GET, cut.signal);
   cut.abort(new Error('the watchdog'));
