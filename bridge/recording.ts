@@ -27,7 +27,7 @@ export async function record(run: Run, standing: Standing, next?: number): Promi
   const before = pending.meta;
   const readAt = reach.clock.monotonic();
   const operations = writeRecord(before, pending.rule, wanted);
-  const outcome = await refusedOr(reach.cluster.patch(pathOf(pending), operations, 'whole'));
+  const outcome = await owedUntil(pending, () => reach.cluster.patch(pathOf(pending), operations, 'whole'));
   if (outcome.kind !== 'patched') {
     pending.facts = undefined;
     if (outcome.kind === 'conflict' && (await hasNotMoved(run, before)))
@@ -42,14 +42,28 @@ export async function record(run: Run, standing: Standing, next?: number): Promi
   pending.recordedAt = reach.clock.now();
   pending.recordedText = pending.meta.annotations?.[recordKey(pending.rule)];
   pending.recordedReason = inShort(standing);
-  pending.owesRecord = false;
-  pending.owesRefusal = false;
 }
 
 /** The answer to the write is what the next look would read; whether that may look shows there, as after any GET. */
 function factsAfter({ reach, pending, rule }: Run, object: KubeObject | undefined, readAt: number): Facts | undefined {
   if (object === undefined || !hasEntry(object.metadata, entryOf(pending.rule))) return undefined;
   return factsOf({ object, rule, clusterUid: reach.clusterId.uid, readAt });
+}
+
+/** Writes what is owed. What comes while the write is under way is not in it, and is owed anew (P5). */
+async function owedUntil(pending: Pending, write: () => Promise<PatchOutcome>): Promise<PatchOutcome> {
+  const { owesRecord, owesRefusal } = pending;
+  let isWritten = false;
+  pending.owesRecord = false;
+  pending.owesRefusal = false;
+  try {
+    const outcome = await refusedOr(write());
+    isWritten = outcome.kind === 'patched';
+    return outcome;
+  } finally {
+    pending.owesRecord ||= owesRecord && !isWritten;
+    pending.owesRefusal ||= owesRefusal && !isWritten;
+  }
 }
 
 async function refusedOr(writing: Promise<PatchOutcome>): Promise<PatchOutcome> {
