@@ -11,6 +11,7 @@ import type { Gone } from './observation.ts';
 import { noteAnswer } from './observe.ts';
 import { learn, type Pending, pendingKey, remember } from './pending.ts';
 import type { Clock, Cluster, IncomingMessage, KindRef, ObjectMeta } from './ports.ts';
+import { namesRequested, readRecord } from './record.ts';
 import type { Rule } from './rule.ts';
 import { isLookedInto, type Served } from './served.ts';
 import { isTooSlow, withAnswer } from './slowness.ts';
@@ -166,7 +167,8 @@ async function deliver(
   const hasBegun = pending.seen.some(({ started }) => started);
   pending.owesRefusal ||= disposition === 'Refused';
   pending.owesRecord ||= rule.whenAbsent === 'Hold' && hasBegun && !hadBegun;
-  if (disposition === 'Stale' && !pending.owesRecord && !pending.owesRefusal) {
+  const isKnown = namesRequested(readRecord(pending.meta, rule), pending.seen);
+  if (disposition === 'Stale' && isKnown && !pending.owesRecord && !pending.owesRefusal) {
     // Requests expire when newer ones are out: what such an answer says about the queue has to be told all the same.
     if (isTooSlow(pending.answered)) options.add(pending.key);
     return true;

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { CLOCK_SKEW_MS, type Outcome } from '../../bridge/contract.ts';
 import type { SentRequest } from '../../bridge/pending.ts';
 import { counts } from '../support/bridge-builders.ts';
-import { InboxBench, messageOf, requestOf } from '../support/inbox-bench.ts';
+import { InboxBench, messageOf, recorded, requestOf } from '../support/inbox-bench.ts';
 import { START, stamp } from '../support/manual-clock.ts';
 
 const request = requestOf();
@@ -32,7 +32,7 @@ describe('gone', () => {
     await bench.clock.advance(expires + CLOCK_SKEW_MS - START);
     await bench.settle(true, messageOf(request, deleted));
     expect(bench.pending.gones).toHaveLength(1);
-    const late = new InboxBench();
+    const late = new InboxBench(recorded(request));
     await late.clock.advance(expires + CLOCK_SKEW_MS - START + 1);
     expect(await late.handle(messageOf(request, deleted))).toEqual(['m-1']);
     expect(late.pending.gones).toEqual([]);
@@ -40,14 +40,21 @@ describe('gone', () => {
     expect(await counts(late.metrics.results)).toEqual({ Stale: 1 });
   });
 
+  it('that comes too late is acknowledged only when the object names what it was about (V10)', async () => {
+    const bench = new InboxBench();
+    await bench.clock.advance(expires + 2 * CLOCK_SKEW_MS - START);
+    expect(await bench.settle(false, messageOf(request, absent))).toEqual([]);
+    expect(bench.added).toEqual([bench.pending.key]);
+  });
+
   it('that comes too late lets a later absent count as deleted', async () => {
     const bench = new InboxBench();
     await bench.clock.advance(expires + 2 * CLOCK_SKEW_MS - START);
-    await bench.handle(messageOf(request, deleted));
+    await bench.settle(true, messageOf(request, deleted));
     expect(bench.pending.seen).toEqual([{ target, rule, requested: true, started: true }]);
     const other = new InboxBench();
     await other.clock.advance(expires + 2 * CLOCK_SKEW_MS - START);
-    await other.handle(messageOf(request, absent));
+    await other.settle(true, messageOf(request, absent));
     expect(other.pending.seen).toEqual([{ target, rule, requested: true, started: false }]);
   });
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { CLOCK_SKEW_MS, type Outcome, type Request } from '../../bridge/contract.ts';
 import type { Pending, SentRequest } from '../../bridge/pending.ts';
 import { counts, ENTRY, HANDLER, resultBody, ruleOf } from '../support/bridge-builders.ts';
-import { InboxBench, messageOf, requestOf } from '../support/inbox-bench.ts';
+import { InboxBench, messageOf, recorded, requestOf } from '../support/inbox-bench.ts';
 import { START, settled } from '../support/manual-clock.ts';
 
 const request = requestOf();
@@ -71,7 +71,7 @@ describe('a record', () => {
     expect([await late(bench), bench.added, bench.pending.gones]).toEqual([[], [bench.pending.key], []]);
     const refusal = new InboxBench({ owesRefusal: true });
     expect([await late(refusal), refusal.added]).toEqual([[], [refusal.pending.key]]);
-    const plain = new InboxBench();
+    const plain = new InboxBench(recorded(request));
     expect([await late(plain), plain.added]).toEqual([['m-1'], []]);
   });
 });
@@ -88,7 +88,7 @@ describe('an answer', () => {
   });
 
   it('that its request had expired, twice in a row and too late to count, is still told of the queue (P7)', async () => {
-    const bench = new InboxBench({ sent: [{ ...sent, attempt: 3 }] });
+    const bench = new InboxBench({ ...recorded(request), sent: [{ ...sent, attempt: 3 }] });
     const expired = (attempt: number) => messageOf(requestOf({ attempt }), { outcome: 'pending', reason: 'Expired' });
     expect([await bench.handle(expired(1)), bench.added]).toEqual([['m-1'], []]);
     expect([await bench.handle(expired(2)), bench.added]).toEqual([['m-1'], [bench.pending.key]]);

@@ -3,7 +3,7 @@
  * before. Through the whole bridge over fakes.
  */
 import { describe, expect, it } from 'vitest';
-import { RULE, ruleOf } from '../support/bridge-builders.ts';
+import { ENTRY, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
 
 const DELETING = { outcome: 'pending', reason: 'Deleting', message: 'it is still there' } as const;
@@ -55,4 +55,23 @@ describe('an answer that ends nothing', () => {
     await second.clock.advance(1_000);
     expect(second.record()).toMatchObject({ ruleUid: 'younger', reason: 'TargetChanged' });
   });
+});
+
+it('V10 P1 a gone that came too late is acknowledged when the object names what it was about: it may have been all that told of it', async () => {
+  const rules = [ruleOf({ term: '30m' })];
+  const first = await Scene.start({ rules });
+  await first.deleted();
+  await first.bridge.stop();
+  await first.clock.advance(2 * 3_600_000);
+  first.cluster.change('logs', (object) => ({ ...object, spec: { bucket: 'another' } }));
+
+  const second = await Scene.start({ after: first, rules });
+  const asked = second.request;
+  expect(asked.data.target.bucket).toBe('another');
+  expect(await second.answer({ outcome: 'gone', evidence: 'absent' }, first.requests[0])).toBe(true);
+  await second.bridge.stop();
+
+  const third = await Scene.start({ after: second, rules });
+  await third.answer({ outcome: 'gone', evidence: 'deleted' }, asked);
+  expect([third.standing(), third.finalizers()]).toEqual(['Held TargetChanged', [ENTRY]]);
 });

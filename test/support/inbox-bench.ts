@@ -7,11 +7,13 @@ import { handleResults, type InboxOptions } from '../../bridge/inbox.ts';
 import { createMetrics } from '../../bridge/metrics.ts';
 import { type Pending, pendingKey } from '../../bridge/pending.ts';
 import type { IncomingMessage } from '../../bridge/ports.ts';
+import { type Record, recordKey } from '../../bridge/record.ts';
 import type { Rule } from '../../bridge/rule.ts';
 import { EVERYWHERE, type Served } from '../../bridge/served.ts';
 import {
   CLUSTER_UID,
   DEAD_LETTER_SENDER,
+  deletingMeta,
   HANDLER,
   keptLog,
   pendingOf,
@@ -38,6 +40,16 @@ export function messageOf(request: Request, outcome: Outcome, changes: Partial<I
 
 /** So many times everything goes on that can: a test settles long before, or never. */
 const TURNS = 30;
+
+/** A deletion whose object names what a request asks for. */
+export function recorded({ data }: Request): Pick<Pending, 'meta'> {
+  const target = { target: data.targetDigest, rule: data.ruleDigest, requested: true, started: false };
+  const record: Record = {
+    ...{ phase: 'Pending', reason: 'Requested', message: 'waiting for the result', since: stamp(START) },
+    ...{ uid: data.object.uid, ruleUid: ruleOf().uid, targets: [target] },
+  };
+  return { meta: deletingMeta({ annotations: { [recordKey(RULE)]: JSON.stringify(record) } }) };
+}
 
 /** An inbox and its world. */
 export class InboxBench {
