@@ -105,7 +105,7 @@ async function send(run: Run, { body, decision, pair }: Sending): Promise<Step> 
   const sent = { ...pair, attempt, retry, at: reach.clock.now(), expires };
   const mayGo = () => {
     const goes = reach.lease.holds() && isFresh(run) && !needsToken(run);
-    if (goes) note(pending, { ...sent, confirmed: false });
+    if (goes) begin(pending, { ...sent, confirmed: false });
     return goes;
   };
   const outcome = await reach.outbox.send({ queueUrl, body, mayGo });
@@ -121,9 +121,6 @@ async function send(run: Run, { body, decision, pair }: Sending): Promise<Step> 
       note(pending, { ...sent, confirmed: true });
       reach.metrics.requests.inc({ rule: pending.rule });
       pending.firstPublished ??= sent.at;
-      pending.refusal = undefined;
-      // Another request is out: what was said of the one before that was given up is over.
-      if (pending.progress?.reason === DEAD_LETTERED) pending.progress = undefined;
       // With the request noted the next look decides to wait, and says so where people look.
       return { kind: 'again' };
     default:
@@ -141,6 +138,13 @@ function takeRetry(pending: Pending, target: string): boolean {
   pending.progress = undefined;
   pending.gones = pending.gones.filter((gone) => gone.target !== target);
   return true;
+}
+
+/** Another request goes out: what was said of the one before is over. Its own answer may come before the queue's. */
+function begin(pending: Pending, sent: SentRequest): void {
+  note(pending, sent);
+  pending.refusal = undefined;
+  if (pending.progress?.reason === DEAD_LETTERED) pending.progress = undefined;
 }
 
 function note(pending: Pending, sent: SentRequest): void {

@@ -3,8 +3,10 @@
  * before. Through the whole bridge over fakes.
  */
 import { describe, expect, it } from 'vitest';
+import { decodeRequest } from '../../bridge/contract.ts';
 import { ENTRY, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
+import { settled } from '../support/manual-clock.ts';
 
 const DELETING = { outcome: 'pending', reason: 'Deleting', message: 'it is still there' } as const;
 
@@ -74,4 +76,23 @@ it('V10 P1 a gone that came too late is acknowledged when the object names what 
   const third = await Scene.start({ after: second, rules });
   await third.answer({ outcome: 'gone', evidence: 'deleted' }, asked);
   expect([third.standing(), third.finalizers()]).toEqual(['Held TargetChanged', [ENTRY]]);
+});
+
+it('P7 a refusal that comes before the queue has confirmed its request counts as any', async () => {
+  const scene = await Scene.start();
+  const confirm = Promise.withResolvers<void>();
+  scene.queue.sending = async () => {
+    await confirm.promise;
+    return [];
+  };
+  await scene.deleted();
+  const [body = ''] = scene.queue.calls.flatMap(({ batch }) => batch.map((message) => message.body));
+  const sent = decodeRequest(body);
+  if (!sent.ok) throw new Error(sent.detail);
+  const answered = scene.answer({ outcome: 'refused', reason: 'NotOwned', message: 'another owner' }, sent.message);
+  await settled();
+  confirm.resolve();
+  expect(await answered).toBe(true);
+  expect(scene.standing()).toBe('Held NotOwned');
+  expect(scene.record()).toMatchObject({ reason: 'NotOwned' });
 });
