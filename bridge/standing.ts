@@ -7,6 +7,7 @@
 import type { Decision } from './decide.ts';
 import { doubled } from './doubling.ts';
 import { heldNote, isNewTelling } from './event-note.ts';
+import type { Seen } from './observation.ts';
 import { beganAt, type Pending, type Standing } from './pending.ts';
 import { namesRequested, readRecordOfAnyRule, readRecordUnder, recordKey } from './record.ts';
 import { inShort, recordIfNew, Unrecordable } from './recording.ts';
@@ -39,13 +40,15 @@ export async function stand(run: Run, decision: Standstill): Promise<Step> {
   // Once it is on the object, how it goes on changing can wait for its minute.
   const mustBeWritten = isOwed || (decision.reason === 'TargetChanged' && written?.reason !== 'TargetChanged');
   // What was answered is not heard again: what it was about has to be known to whoever leads next (trap V10).
+  const unnamed = run.hasResults ? pending.seen.filter((one) => !namesRequested(written, [one])) : [];
   const dueAt =
-    mustBeWritten || pending.owesRefusal || (run.hasResults && !namesRequested(written, pending.seen))
+    mustBeWritten || pending.owesRefusal || unnamed.length > 0
       ? now
       : recordDueAt(pending, { ...standing, isListening: isNewlySaid(pending, reach.clock.monotonic()) }, now);
   if (dueAt <= now) {
     await recordIfNew(run, standing, decision.wakeAt).catch((error: unknown) => {
-      if (mustBeWritten || !(error instanceof Unrecordable)) throw error;
+      const isNeeded = mustBeWritten || unnamed.some((one) => isAnother(run, one));
+      if (isNeeded || !(error instanceof Unrecordable)) throw error;
       // It is told elsewhere, and tried again as any record; nothing else depends on it: what was refused is refused again.
       pending.standing = error.standing;
       pending.recordedAt = now;
@@ -54,6 +57,12 @@ export async function stand(run: Run, decision: Standstill): Promise<Step> {
   }
   const wakes = [decision.wakeAt, dueAt > now ? dueAt : undefined].filter((at) => at !== undefined);
   return { kind: 'done', wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes) };
+}
+
+/** Whether it is another target than the live one, which whoever leads next takes for asked for in any case. */
+function isAnother({ facts }: Run, { target }: Pick<Seen, 'target'>): boolean {
+  const live = facts.evaluation?.target;
+  return live?.kind === 'found' && live.digest !== target;
 }
 
 function standingOf(pending: Pending, decision: Standstill, now: number): Standing {

@@ -94,3 +94,24 @@ it('an object that moves while its record is on the way is only looked at again:
   expect(scene.record()).toMatchObject({ reason: 'Requested', message: 'waiting for the result' });
   expect(scene.standing()).toBe('Pending Requested');
 });
+it('an answer about another target than the live one stays in its queue: nothing else would tell whoever leads next (P1, V10)', async () => {
+  const slow = { outcome: 'pending', reason: 'Deleting', message: 'it goes slowly' } as const;
+  const first = await Scene.start();
+  const patch = first.cluster.patch.bind(first.cluster);
+  first.cluster.patch = async (path, operations, how) =>
+    operations.some((operation) => operation.path.startsWith('/metadata/annotations'))
+      ? { kind: 'conflict', said: FULL }
+      : await patch(path, operations, how);
+  await first.deleted();
+  expect(await first.answer(slow)).toBe(true);
+  await first.bridge.stop();
+  first.cluster.change('logs', (object) => ({ ...object, spec: { bucket: 'another' } }));
+
+  const second = await Scene.start({ after: first });
+  expect(second.request.data.target.bucket).toBe('another');
+  expect(await second.answer(slow, first.requests[0])).toBe(false);
+  first.cluster.patch = patch;
+  await second.clock.advance(60_000);
+  expect(await second.answer(slow, first.requests[0])).toBe(true);
+  expect(second.record()?.targets).toHaveLength(2);
+});

@@ -65,8 +65,8 @@ export const messageMutations: readonly Mutation[] = [
   {
     what: 'lets a result go before anything on the object names what it was about',
     file: 'bridge/standing.ts',
-    from: '(run.hasResults && !namesRequested(written, pending.seen))',
-    to: 'false',
+    from: 'run.hasResults ? pending.seen.filter((one) => !namesRequested(written, [one])) : []',
+    to: '[]',
     caughtBy: 'V10',
   },
   {
@@ -74,9 +74,7 @@ export const messageMutations: readonly Mutation[] = [
     file: 'bridge/standing.ts',
     from: "const mustBeWritten = isOwed || (decision.reason === 'TargetChanged' && written?.reason !== 'TargetChanged');",
     to: 'const mustBeWritten = false;',
-    also: [
-      { file: 'bridge/standing.ts', from: '(run.hasResults && !namesRequested(written, pending.seen))', to: 'false' },
-    ],
+    also: [{ file: 'bridge/standing.ts', from: 'unnamed.length > 0', to: 'false' }],
     caughtBy: 'V8',
   },
   {
