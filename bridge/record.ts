@@ -1,8 +1,8 @@
 /*
  * The bridge's record of one deletion under one rule: one annotation on the object, read and written as pure values.
- * Called by observe.ts (reading) and recording.ts (writing). It can make the bridge more careful, never less: what it
- * does not say may still have happened. It counts only for the uid and the rule uid it names (trap V14); one that cannot be read
- * says that nobody knows what was requested (P1).
+ * Called by observe.ts (reading) and recording.ts (writing); what is written without the rule is in carried-record.ts. It can make
+ * the bridge more careful, never less: what it does not say may still have happened. It counts only for the uid and the rule uid it
+ * names (trap V14); one that cannot be read says that nobody knows what was requested (P1).
  */
 import * as z from 'zod/mini';
 import { digest, reason, timestamp } from './contract.ts';
@@ -140,8 +140,8 @@ function damaged(meta: ObjectMeta, rule: string, text: string): Record {
   return { ...notReadWhole(meta), ...named, retry: retryWord(meta, rule), targets: [UNREAD], unknownTarget: true };
 }
 
-/** Stands for the uid that a damaged record does not name. */
-const NONE_NAMED = '';
+/** Stands for the uid that a damaged record does not name, and for that of a rule which is not there. */
+export const NONE_NAMED = '';
 /** Inside of a text, quotes are escaped, so what matches is no part of a message. */
 const UID_NAMED = /"uid"\s*:\s*"([^"\\]+)"/;
 
@@ -151,33 +151,6 @@ const UID_NAMED = /"uid"\s*:\s*"([^"\\]+)"/;
  */
 export function countsFor({ uid: named }: Record, { knowsAllSent }: { readonly knowsAllSent: boolean }): boolean {
   return named !== NONE_NAMED || !knowsAllSent;
-}
-
-/** A deletion of which a record is written without the rule: `seen` is what is known of its targets beside the record. */
-interface Unruled {
-  readonly rule: string;
-  readonly knowsAllSent: boolean;
-  readonly seen: readonly KnownTarget[];
-}
-
-/** What is written without the rule under which the record on an object was written, and its targets requested: it may come back. */
-export function carriedOver(
-  meta: ObjectMeta,
-  of: Unruled,
-): Pick<Record, 'uid' | 'ruleUid' | 'targets'> & Partial<Record> {
-  const before = readRecordOfAnyRule(meta, of.rule);
-  const kept = before !== undefined && countsFor(before, of) ? before : { ruleUid: NONE_NAMED, targets: [] };
-  return { ...kept, uid: meta.uid, targets: merged([...kept.targets, ...of.seen]) };
-}
-
-/** Each target once, with all that is said of it. */
-function merged(targets: readonly KnownTarget[]): KnownTarget[] {
-  const both = (one: KnownTarget, { requested, started }: KnownTarget) => ({
-    ...one,
-    ...{ requested: one.requested || requested, started: one.started || started },
-  });
-  const byPair = Map.groupBy(targets, ({ target, rule }) => `${target} ${rule}`);
-  return [...byPair.values()].map((same) => same.reduce(both));
 }
 
 function notReadWhole(meta: ObjectMeta): Pick<Record, 'phase' | 'reason' | 'message' | 'since'> {

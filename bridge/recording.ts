@@ -4,11 +4,12 @@
  * is record.ts.
  */
 import { heardOf } from './audit.ts';
+import { carriedOver } from './carried-record.ts';
 import { entryOf, hasEntry } from './finalizer.ts';
 import { factsOf } from './observe.ts';
 import { advance, type Facts, type Pending, type Standing } from './pending.ts';
 import { ApiError, type KubeObject, type ObjectMeta, type PatchOutcome } from './ports.ts';
-import { carriedOver, type Record, readRecordUnder, recordKey, saysTheSame, writeRecord } from './record.ts';
+import { type Record, readRecordUnder, recordKey, saysTheSame, writeRecord } from './record.ts';
 import { nameOf, pathOf, type Run } from './run.ts';
 import { trimmed } from './wire.ts';
 

@@ -4,14 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../bridge/contract.ts';
-import {
-  carriedOver,
-  countsFor,
-  type Record,
-  readRecord,
-  readRecordOfAnyRule,
-  recordKey,
-} from '../../bridge/record.ts';
+import { countsFor, type Record, readRecord, readRecordOfAnyRule, recordKey } from '../../bridge/record.ts';
 import { RETRY_PREFIX } from '../../bridge/words.ts';
 import { deletingMeta, metaOf, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
@@ -26,14 +19,6 @@ const plain: Record = {
 const text = JSON.stringify(plain);
 const UNREAD = { target: '0'.repeat(64), rule: '0'.repeat(64), requested: true, started: false };
 const HOUR = 3_600_000;
-
-const blank = { uid: 'uid-logs', ruleUid: '', targets: [] };
-
-/** What is written without a rule over such an annotation. */
-function carried(written: string | undefined, of: { knowsAllSent: boolean; seen?: Record['targets'] }) {
-  const meta = deletingMeta(written === undefined ? {} : { annotations: { [KEY]: written } });
-  return carriedOver(meta, { rule: RULE, seen: [], ...of });
-}
 
 describe('a record', () => {
   it.each([
@@ -83,26 +68,6 @@ describe('a record', () => {
     expect(counts(own)).toEqual([true, true]);
   });
 
-  it('without its rule is carried over, with the uid of its object, if it counts', () => {
-    expect(carried(undefined, { knowsAllSent: false })).toEqual(blank);
-    expect(carried('{', { knowsAllSent: true })).toEqual(blank);
-    expect(carried('{', { knowsAllSent: false })).toMatchObject({ ...blank, targets: [UNREAD], unknownTarget: true });
-    expect(carried(text, { knowsAllSent: true })).toEqual(plain);
-  });
-
-  it('without its rule names what was requested meanwhile as well, each target once (V10)', () => {
-    const other = { ...asked, target: 'c'.repeat(64) };
-    const met = { ...asked, requested: false, started: true };
-    expect(carried(text, { knowsAllSent: true, seen: [met, other] }).targets).toEqual([
-      { ...asked, started: true },
-      other,
-    ]);
-    expect(carried(text, { knowsAllSent: true, seen: [{ ...asked, rule: 'd'.repeat(64) }] }).targets).toHaveLength(2);
-    expect(carried(undefined, { knowsAllSent: true, seen: [met] })).toEqual({ ...blank, targets: [met] });
-    const onlyMet = { ...met, started: false };
-    expect(carried(undefined, { knowsAllSent: true, seen: [onlyMet, onlyMet] }).targets).toEqual([onlyMet]);
-  });
-
   it('that was written without a rule counts under any where it names what was requested (V10)', () => {
     const under = (...targets: Record['targets']) => read({ targets });
     const read = (changes: Partial<Record>) => {
@@ -116,7 +81,7 @@ describe('a record', () => {
   });
 
   it('of no rule, which says that nothing is unknown, is of none that comes later', () => {
-    const empty = { ...plain, ...blank };
+    const empty = { ...plain, ruleUid: '', targets: [] };
     const meta = deletingMeta({ annotations: { [KEY]: JSON.stringify(empty) } });
     expect(readRecordOfAnyRule(meta, RULE)).toEqual(empty);
     expect(readRecord(meta, rule)).toBeUndefined();

@@ -80,6 +80,32 @@ describe('a deletion whose rule names a version that is not served, and that fai
   });
 });
 
+it('V10 V14 what was asked for under a rule is known to it over a time unserved, whatever record a namesake has left', async () => {
+  const faults: Faults = { unserved: new Set() };
+  const retarget = (bucket: string) => first.cluster.change('logs', (object) => ({ ...object, spec: { bucket } }));
+  const first = await sceneWith(faults);
+  await first.deleted();
+  await first.answer({ outcome: 'pending', reason: 'Deleting' });
+  await first.bridge.stop();
+  retarget('another');
+
+  const younger = [{ ...older, uid: 'younger' }, elsewhere];
+  const second = await sceneWith(faults, { after: first, rules: younger });
+  expect(second.request.data.target.bucket).toBe('another');
+  second.cluster.endWatches();
+  faults.unserved.add('v1');
+  second.cluster.annotate('logs', 'touched', 'yes');
+  await second.clock.advance(MINUTE);
+  expect(second.standing()).toBe('Held RuleNotAccepted');
+  await second.bridge.stop();
+  faults.unserved.clear();
+  retarget('third');
+
+  const third = await sceneWith(faults, { after: second, rules: younger });
+  await third.clock.advance(MINUTE);
+  expect(third.standing()).toBe('Held TargetChanged');
+});
+
 it('P4 a deletion that was read in another version for a moment only goes on within a minute, though nothing tells', async () => {
   const state = { isUnserved: true };
   const scene = await Scene.start({

@@ -35,6 +35,7 @@ export const MUTATED: readonly Mutated[] = [
     tests: ['record', 'record-names', 'record-of-later', 'record-damaged'].map(bridgeTest),
     atLeast: 95,
   },
+  { file: 'bridge/carried-record.ts', tests: ['test/bridge/carried-record.test.ts'], atLeast: 95 },
   { file: 'bridge/target.ts', tests: ['target', 'ownership'].map(bridgeTest), atLeast: 95 },
   { file: 'bridge/settling.ts', tests: ['test/bridge/settling.test.ts'], atLeast: 95 },
   { file: 'bridge/withdrawal-count.ts', tests: ['test/bridge/withdrawal-count.test.ts'], atLeast: 95 },

@@ -1,0 +1,59 @@
+/*
+ * What is written on an object where the rule is not there, or was not looked under: nothing that matters when it is back is lost,
+ * and what was requested counts under whichever rule of the name comes next (P1, V10). A record of somebody else is left out (V14).
+ */
+import { describe, expect, it } from 'vitest';
+import { carriedOver } from '../../bridge/carried-record.ts';
+import { type Record, readRecord, recordKey } from '../../bridge/record.ts';
+import { deletingMeta, RULE } from '../support/bridge-builders.ts';
+
+const KEY = recordKey(RULE);
+const asked = { target: 'a'.repeat(64), rule: 'b'.repeat(64), requested: true, started: false };
+const plain: Record = {
+  ...{ phase: 'Held', reason: 'NotOwned', message: 'of another', since: '2026-03-02T09:30:00.000Z' },
+  ...{ uid: 'uid-logs', ruleUid: 'rule-uid', targets: [asked] },
+};
+const text = JSON.stringify(plain);
+const UNREAD = { target: '0'.repeat(64), rule: '0'.repeat(64), requested: true, started: false };
+const blank = { uid: 'uid-logs', ruleUid: '', targets: [] };
+
+/** What is written without a rule over such an annotation. */
+function carried(written: string | undefined, of: { knowsAllSent: boolean; seen?: Record['targets'] }) {
+  const meta = deletingMeta(written === undefined ? {} : { annotations: { [KEY]: written } });
+  return carriedOver(meta, { rule: RULE, seen: [], ...of });
+}
+
+describe('what is written without the rule', () => {
+  it('is what stood there, with the uid of its object, if it counts', () => {
+    expect(carried(undefined, { knowsAllSent: false })).toEqual(blank);
+    expect(carried('{', { knowsAllSent: true })).toEqual(blank);
+    expect(carried('{', { knowsAllSent: false })).toMatchObject({ ...blank, targets: [UNREAD], unknownTarget: true });
+    expect(carried(text, { knowsAllSent: true })).toEqual(plain);
+  });
+
+  it('names what was requested meanwhile as well, each target once (V10)', () => {
+    const other = { ...asked, target: 'c'.repeat(64) };
+    const met = { ...asked, requested: false, started: true };
+    expect(carried(text, { knowsAllSent: true, seen: [met, other] }).targets).toEqual([
+      { ...asked, started: true },
+      other,
+    ]);
+    expect(carried(text, { knowsAllSent: true, seen: [{ ...asked, rule: 'd'.repeat(64) }] }).targets).toHaveLength(2);
+    expect(carried(undefined, { knowsAllSent: true, seen: [met] })).toEqual({ ...blank, targets: [met] });
+    const onlyMet = { ...met, started: false };
+    expect(carried(undefined, { knowsAllSent: true, seen: [onlyMet, onlyMet] }).targets).toEqual([onlyMet]);
+  });
+
+  it.each([
+    ['of another target', { ...asked, target: 'c'.repeat(64) }, ''],
+    ['of the same one, under another rule', { ...asked, rule: 'd'.repeat(64) }, ''],
+    ['that stood there already', asked, 'rule-uid'],
+    ['that was only met', { ...asked, target: 'c'.repeat(64), requested: false }, 'rule-uid'],
+  ])('counts under any rule of the name where it tells of a request, %s (V10, V14)', (_what, seen, ruleUid) => {
+    const written = { ...plain, ...carried(text, { knowsAllSent: true, seen: [seen] }) };
+    expect(written.ruleUid).toBe(ruleUid);
+    const meta = deletingMeta({ annotations: { [KEY]: JSON.stringify(written) } });
+    const isRead = readRecord(meta, { name: RULE, uid: 'younger' }) !== undefined;
+    expect(isRead).toBe(ruleUid === '');
+  });
+});
