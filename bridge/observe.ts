@@ -14,6 +14,8 @@ import { hasWord, isApproved, releaseWord, retryWord } from './words.ts';
 /** A GET and what it is to be evaluated under. */
 export interface Reading {
   readonly object: KubeObject;
+  /** Of the entry's rule, whether that is there or not. */
+  readonly name: string;
   readonly rule: Rule | undefined;
   readonly clusterUid: string;
   /** Monotonic ms of the moment before the GET was sent. */
@@ -21,10 +23,10 @@ export interface Reading {
 }
 
 /**
- * Evaluates a rule over a whole object. Once that is done only a little of the object is kept: many deletions may be
- * pending at once, for as long as their functions take, and objects are as large as their authors like.
+ * Evaluates a rule over a whole object, if there is one. Once that is done only a little of the object is kept: many deletions may
+ * be pending at once, for as long as their functions take, or until there is a rule, and objects are as large as their authors like.
  */
-export function factsOf({ object, rule, clusterUid, readAt }: Reading): Facts {
+export function factsOf({ object, name, rule, clusterUid, readAt }: Reading): Facts {
   const evaluation = rule?.evaluate(object);
   const ruleDigest =
     rule !== undefined && evaluation?.ownership.kind === 'found'
@@ -36,9 +38,9 @@ export function factsOf({ object, rule, clusterUid, readAt }: Reading): Facts {
           ownership: evaluation.ownership.ownership,
         })
       : undefined;
-  // Whose word it was stands in the managed fields.
-  const isWhole = rule === undefined || hasWord(object.metadata, rule.name);
-  return { object: isWhole ? object : slimmed(object), rule, evaluation, ruleDigest, readAt };
+  // Whose word it was stands in the managed fields. Under a rule that comes later it is read again.
+  const kept = hasWord(object.metadata, name) ? object : slimmed(object);
+  return { object: kept, rule, evaluation, ruleDigest, readAt };
 }
 
 /** Takes what the object's record says into memory, once; it can only add to what is known. */
@@ -81,8 +83,11 @@ export interface RuleNow {
 export function observe(pending: Pending, facts: Facts, { rule, neverAccepted }: RuleNow): Observation {
   const { meta } = pending;
   const began = beganAt(pending);
-  const view = rule === undefined ? undefined : ruleView(facts, rule, began);
-  if (view !== undefined) noteTarget(pending, view, facts.evaluation ?? rule?.evaluate(facts.object));
+  const { evaluation } = facts;
+  // What is kept of an object cannot be evaluated any more.
+  const view =
+    rule === undefined || evaluation === undefined ? undefined : ruleView(facts, { rule, evaluation }, began);
+  if (view !== undefined) noteTarget(pending, view, evaluation);
   const word = retryWord(meta, pending.rule);
   return {
     uid: meta.uid,
@@ -161,8 +166,11 @@ export function othersRunsEnd(
     : possibleRunsEndOfAnyTerm(until);
 }
 
-function ruleView(facts: Facts, rule: Rule, began: number): RuleView {
-  const { object, evaluation = rule.evaluate(object), ruleDigest } = facts;
+function ruleView(
+  { object, ruleDigest }: Facts,
+  { rule, evaluation }: { readonly rule: Rule; readonly evaluation: Evaluation },
+  began: number,
+): RuleView {
   const { policy } = evaluation;
   const waiting = rule.waitFor?.finalizers.filter((name) => object.metadata.finalizers?.includes(name)) ?? [];
   return {

@@ -13,7 +13,7 @@ import { isOlder } from './wire.ts';
 
 /** A GET of the object, evaluated. Valid while the watch has not moved past its resourceVersion. */
 export interface Facts {
-  /** Without its content, unless there was no rule to evaluate over it, or a person has spoken. */
+  /** Without its content, unless a person has spoken. */
   readonly object: KubeObject;
   readonly rule: Rule | undefined;
   readonly evaluation: Evaluation | undefined;

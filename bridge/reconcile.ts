@@ -116,7 +116,8 @@ async function read(reach: Reach, pending: Pending, rule: Rule | undefined): Pro
     return undefined;
   }
   advance(pending, trimmed(object.metadata));
-  pending.facts = factsOf({ object, rule: ruleSeen(pending, rule), clusterUid: reach.clusterId.uid, readAt });
+  const under = { name: pending.rule, rule: ruleSeen(pending, rule), clusterUid: reach.clusterId.uid };
+  pending.facts = factsOf({ object, ...under, readAt });
   if (!hasEntry(object.metadata, entryOf(pending.rule))) {
     finish(reach, pending, 'entry');
     return undefined;

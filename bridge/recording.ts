@@ -48,7 +48,7 @@ export async function record(run: Run, standing: Standing, next?: number): Promi
 /** The answer to the write is what the next look would read; whether that may look shows there, as after any GET. */
 function factsAfter({ reach, pending, rule }: Run, object: KubeObject | undefined, readAt: number): Facts | undefined {
   if (object === undefined || !hasEntry(object.metadata, entryOf(pending.rule))) return undefined;
-  return factsOf({ object, rule, clusterUid: reach.clusterId.uid, readAt });
+  return factsOf({ object, name: pending.rule, rule, clusterUid: reach.clusterId.uid, readAt });
 }
 
 /** Writes what is owed. What comes while the write is under way is not in it, and is owed anew (P5). */

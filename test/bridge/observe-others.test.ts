@@ -28,7 +28,7 @@ const objectOf = (meta: ObjectMeta, spec: object = { bucket: 'b' }) => ({
   ...{ apiVersion: 'storage.example.com/v1', kind: 'Bucket', metadata: meta, spec },
 });
 const factsUnder = (pending: Pending, rule: Rule | undefined, spec?: object) =>
-  factsOf({ object: objectOf(pending.meta, spec), rule, clusterUid: CLUSTER_UID, readAt: 5 });
+  factsOf({ object: objectOf(pending.meta, spec), name: RULE, rule, clusterUid: CLUSTER_UID, readAt: 5 });
 /** The observation in a look under a rule. */
 const observed = (pending: Pending, rule: Rule | undefined = ruleOf(), spec?: object) =>
   observe(pending, factsUnder(pending, rule, spec), { rule });
@@ -191,11 +191,10 @@ describe('what is told of the rule', () => {
     }
   });
 
-  it('is evaluated now where there was none when the object was read', () => {
+  it('is nothing that what is kept of an object could tell, where there was none when it was read', () => {
     const pending = pendingOf({ knowsAllSent: false });
     const see = observe(pending, factsUnder(pending, undefined), { rule: ruleOf() });
-    expect(see.rule).toMatchObject({ target: { kind: 'found' }, policy: 'Delete' });
-    expect(see).toMatchObject({ seen: [{ requested: true }], unknownTarget: false });
+    expect(see).toMatchObject({ rule: undefined, seen: [] });
   });
 
   it('is that there is none, and why', () => {

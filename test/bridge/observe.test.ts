@@ -44,7 +44,7 @@ function observed(changes: Partial<Pending> = {}, under: Under = {}): Observatio
   const rule = 'rule' in under ? under.rule : ruleOf();
   const object = { apiVersion: 'storage.example.com/v1', kind: 'Bucket', metadata: pending.meta, spec };
   recall(pending, rule);
-  return observe(pending, factsOf({ object, rule, clusterUid: CLUSTER_UID, readAt: 0 }), { rule });
+  return observe(pending, factsOf({ object, name: RULE, rule, clusterUid: CLUSTER_UID, readAt: 0 }), { rule });
 }
 
 function recorded(changes: Partial<Record> = {}, meta: Partial<ObjectMeta> = {}): ObjectMeta {
@@ -198,11 +198,15 @@ describe('what is kept of an object while its deletion is pending', () => {
     ...{ apiVersion: 'storage.example.com/v1', kind: 'Bucket', spec: { bucket: 'b', notes: 'x'.repeat(10_000) } },
     metadata: { ...deletingMeta({ annotations }), managedFields: [{ manager: 'kubectl', notes: 'x'.repeat(10_000) }] },
   });
-  const kept = (annotations: Readonly<{ [key: string]: string }>, rule: Rule | undefined = ruleOf()) =>
-    factsOf({ object: whole(annotations), rule, clusterUid: CLUSTER_UID, readAt: 0 }).object;
+  const kept = (annotations: Readonly<{ [key: string]: string }>, rule: Rule | undefined) =>
+    factsOf({ object: whole(annotations), name: RULE, rule, clusterUid: CLUSTER_UID, readAt: 0 }).object;
+  const RULES = [
+    ['under its rule', ruleOf()],
+    ['without a rule', undefined],
+  ] as const;
 
-  it('does not grow with its content, nor with what others have written on it (P8)', () => {
-    const object = kept({ 'example.com/notes': 'x'.repeat(10_000) });
+  it.each(RULES)('%s, does not grow with its content, nor with what others have written on it (P8)', (_what, rule) => {
+    const object = kept({ 'example.com/notes': 'x'.repeat(10_000) }, rule);
     expect(JSON.stringify(object).length).toBeLessThan(500);
     expect(object).toEqual({
       ...{ apiVersion: 'storage.example.com/v1', kind: 'Bucket' },
@@ -210,13 +214,8 @@ describe('what is kept of an object while its deletion is pending', () => {
     });
   });
 
-  it('is all of it while a person’s word stands on it: who signed it is to be told', () => {
+  it.each(RULES)('%s, is all of it while a person’s word stands on it: who signed it is to be told', (_what, rule) => {
     const word = { [`retry.finalizer-bridge.dev/${RULE}`]: 'uid-logs/again' };
-    expect(kept(word)).toEqual(whole(word));
-  });
-
-  it('is all of it without a rule: nothing has been evaluated yet', () => {
-    const facts = factsOf({ object: whole({}), rule: undefined, clusterUid: CLUSTER_UID, readAt: 0 });
-    expect(facts.object).toEqual(whole({}));
+    expect(kept(word, rule)).toEqual(whole(word));
   });
 });

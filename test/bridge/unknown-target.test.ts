@@ -24,7 +24,7 @@ const gone: Outcome = { outcome: 'gone', evidence: 'deleted' };
 function look(pending: Pending, spec: object, rule: Rule | undefined = ruleOf()) {
   const object = { apiVersion: 'storage.example.com/v1', kind: 'Bucket', metadata: pending.meta, spec };
   recall(pending, rule);
-  return observe(pending, factsOf({ object, rule, clusterUid: CLUSTER_UID, readAt: 0 }), { rule });
+  return observe(pending, factsOf({ object, name: RULE, rule, clusterUid: CLUSTER_UID, readAt: 0 }), { rule });
 }
 
 function recorded(changes: Partial<Record> = {}): ObjectMeta {
@@ -119,7 +119,7 @@ describe('that somebody may have asked for a target that nobody knows', () => {
 
 const readingOf = (pending: Pending) => ({
   object: { apiVersion: 'storage.example.com/v1', kind: 'Bucket', metadata: pending.meta, spec: {} },
-  ...{ rule: undefined, clusterUid: CLUSTER_UID, readAt: 0 },
+  ...{ name: RULE, rule: undefined, clusterUid: CLUSTER_UID, readAt: 0 },
 });
 
 /** A person's or an owner's edit, and what the bridge makes of it. */
