@@ -84,9 +84,10 @@ function needsToken({ reach, pending, rule }: Run): boolean {
   return pending.tokenLapsesAt === undefined || reach.clock.monotonic() >= pending.tokenLapsesAt;
 }
 
-/** Whether nothing is known to have moved since the object was read, and that was lately. */
+/** Whether nothing is known to have moved since the object was read, as while a token was waited for, and that was lately. */
 function isFresh({ reach, pending, facts }: Run): boolean {
-  return pending.facts === facts && reach.clock.monotonic() - facts.readAt < FRESH_MS;
+  const isNewest = !pending.doubted && facts.object.metadata.resourceVersion === pending.meta.resourceVersion;
+  return isNewest && pending.facts === facts && reach.clock.monotonic() - facts.readAt < FRESH_MS;
 }
 
 interface Sending {

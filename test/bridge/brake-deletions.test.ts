@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { TOKEN_LIVES_MS } from '../../bridge/budget-blocks.ts';
+import { TEARDOWN_RULES } from '../../bridge/teardown-rules.ts';
 import { RULE } from '../support/bridge-builders.ts';
 import { settled } from '../support/manual-clock.ts';
 import { RuleScene } from '../support/rule-scene.ts';
@@ -193,4 +194,28 @@ describe('a budget', () => {
     expect(sent).toEqual([`a ${RULE}`, 'b free']);
     expect(begun.standing('b')).toBe('Held BudgetExceeded');
   });
+});
+
+it('an object that is to be retained by the time its deletion has a token is not asked for: the watch has told (P2, V2)', async () => {
+  const begun = await RuleScene.start();
+  const policy = "object.metadata.annotations[?'team.example.com/on-delete'].orValue('Delete')";
+  await begun.apply({ ...budget(5), policy });
+  await begun.create('logs');
+  const { cluster } = begun;
+  const patch = cluster.patch.bind(cluster);
+  cluster.patch = async (path, operations, how) => {
+    const isToken = path.resource === TEARDOWN_RULES.resource && JSON.stringify(operations).includes('reservations');
+    if (isToken && cluster.peek('logs')?.metadata.deletionTimestamp !== undefined) {
+      cluster.patch = patch;
+      cluster.annotate('logs', 'team.example.com/on-delete', 'Retain');
+      await settled();
+    }
+    return await patch(path, operations, how);
+  };
+  await begun.delete('logs');
+  await begun.clock.advance(5_000);
+
+  expect(cluster.patch).toBe(patch);
+  expect(begun.requested).toEqual([]);
+  expect(cluster.peek('logs')).toBeUndefined();
 });
