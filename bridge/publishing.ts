@@ -55,7 +55,6 @@ export async function publish(run: Run, decision: Publish): Promise<Step> {
       message: 'sending a request',
       since: reach.clock.now(),
     });
-    pending.facts = undefined;
     return { kind: 'again' };
   }
   const request = requestFor(run, rule, decision);

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../bridge/contract.ts';
 import { ApiError } from '../../bridge/ports.ts';
-import { ENTRY, ruleOf } from '../support/bridge-builders.ts';
+import { ENTRY, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
 import { settled } from '../support/manual-clock.ts';
 
@@ -27,6 +27,16 @@ it('a deletion that takes long costs one PATCH more for its record, and no GET (
   expect(await scene.answer(gone)).toBe(true);
   expect(verbs(scene)).toEqual(['get', 'patch', 'patch']);
   expect(scene.cluster.peek('logs')).toBeUndefined();
+});
+
+it('a record that a request waits for costs no GET either: the request goes by what its write answers (P8)', async () => {
+  const scene = await recorded();
+  expect(await scene.answer({ outcome: 'refused', reason: 'NotOwned', message: 'another owner' })).toBe(true);
+  const before = verbs(scene).length;
+  scene.cluster.annotate('logs', `retry.finalizer-bridge.dev/${RULE}`, 'uid-logs/1');
+  await settled();
+  expect(scene.requests.map(({ data }) => data.retry)).toEqual([undefined, 1]);
+  expect(verbs(scene).slice(before)).toEqual(['get', 'event', 'patch']);
 });
 
 it('what the object has become by the write counts, as where a webhook has changed it on the way (V10)', async () => {
