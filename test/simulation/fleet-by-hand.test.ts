@@ -26,16 +26,18 @@ async function runMachines(
     weather,
     acts = [],
     binding = 'uid',
+    budget,
     ...later
   }: {
     readonly weather: Partial<Weather>;
     readonly acts?: readonly Act[];
     readonly binding?: RulePlan['binding'];
+    readonly budget?: { readonly limit: number; readonly window: string };
     readonly later?: LaterForm;
   },
 ) {
   const { served: _, ...drawn } = drawPlan(2, 1);
-  const spec = { term: '30m', whenAbsent: 'Release', deadline: '24h' };
+  const spec = { term: '30m', whenAbsent: 'Release', deadline: '24h', ...(budget === undefined ? {} : { budget }) };
   return await runFleet({
     ...drawn,
     ...later,
@@ -81,6 +83,21 @@ it.each(['name', 'none'] as const)(
     expect(deletions).toBeGreaterThanOrEqual(objects.length);
   },
 );
+
+it('P5 what a person approved counts in no budget, whoever takes the object away while its request is on its way', async () => {
+  const approved = (index: number): Partial<ObjectPlan> => {
+    const at = DELETED_AT + 60 * SECOND + index * SECOND;
+    const say = (doing: Doing, afterMs: number) => ({ at: at + afterMs, doing, rule: 'machines' }) as const;
+    return { deletedAt: DELETED_AT + SECOND, doings: [say('approve', 0), say('strip', 2 * index)] };
+  };
+  const objects = [{}, ...Array.from({ length: 60 }, (_, index) => approved(index))];
+  const weather = { faultShare: 0, faults: [], lostShare: 0 } as const;
+
+  const { broken, deletions } = await runMachines(objects, { weather, budget: { limit: 1, window: '10m' } });
+
+  expect(broken).toEqual([]);
+  expect(deletions).toBe(objects.length);
+});
 
 describe('P1 V10 a target that was asked for, whose request is lost and whose sender is killed, and that is changed', () => {
   const weather = { faultShare: 0, faults: [], lostShare: 1, restartMs: 5 * SECOND } as const;

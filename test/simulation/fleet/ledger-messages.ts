@@ -17,7 +17,6 @@ const KEEP_TAG = 'finalizer-bridge.dev/keep';
 const LAST_CALL_MS = 30_000;
 /** What was read this long ago may still be acted on, the slowest wire included. */
 const STALE_MS = 150_000;
-const APPROVE = 'approve.finalizer-bridge.dev/';
 /** Begins the owner of what was made for nobody here. */
 export const STRANGER = 'stranger of ';
 
@@ -85,9 +84,9 @@ function onRequest(ledger: Ledger, message: StoredMessage): void {
  * P5: a brake that is forgotten lets more deletions go than the budget has. A budget counts what is sent, as the bridge can;
  * what a slow wire brings together later than that was apart when it was sent.
  */
-function onFirst(ledger: Ledger, { uid, rule }: Hold, sentAt: number): void {
+function onFirst(ledger: Ledger, { uid, rule, isApproved }: Hold, sentAt: number): void {
   const budget = at(ledger.rules.get(rule)?.object.spec, 'budget');
-  if (budget === undefined || ledger.objects.get(uid)?.metadata.annotations?.[APPROVE + rule] === uid) return;
+  if (budget === undefined || isApproved) return;
   const window = at(budget, 'window') === '1m' ? 60_000 : 600_000;
   const firsts = ledger.firsts.get(rule) ?? new Firsts();
   ledger.firsts.set(rule, firsts);

@@ -17,6 +17,7 @@ const GONE_GRACE_MS = 120_000;
 /** Under an ownership that cannot tell a successor's resource, it counts as long as copies have to be waited for. */
 const COPIES_MS = 24 * 60 * 60_000;
 const RELEASE = 'release.finalizer-bridge.dev/';
+const APPROVE = 'approve.finalizer-bridge.dev/';
 /** In every record that says so. */
 const HELD = '"Held"';
 /** Reasons for being held that only a person, or another word of the rule, ends. */
@@ -74,7 +75,7 @@ function begin(ledger: Ledger, { after, path }: Write, has: readonly string[]): 
     const uid = after?.metadata.uid ?? '';
     const hold: Hold = {
       ...{ uid, rule, deletedAt: ledger.now(), requested: new Map(), unseen: new Map(), gones: new Map() },
-      isMoved: false,
+      ...{ isMoved: false, isApproved: false },
       ...{ retainedSince: undefined, off: undefined, heldFor: undefined, isAlone: has.length === 1 },
       calls: { get: 0, patch: 0 },
     };
@@ -92,6 +93,8 @@ function follow(ledger: Ledger, object: KubeObject, rule: string): void {
   const { annotations = {} } = metadata;
   if (annotations[ON_DELETE] !== 'Retain') hold.retainedSince = undefined;
   else hold.retainedSince ??= ledger.now();
+  // Whoever read the word may act on it when the object is gone.
+  hold.isApproved ||= annotations[APPROVE + rule] === metadata.uid;
   const record = annotations[RECORD + rule];
   if (hold.unseen.size > 0) noteWritten(hold, record, ledger.targetOf(object, rule));
   hold.heldFor = heldFor(record, metadata.uid);

@@ -33,6 +33,8 @@ export interface Hold {
   readonly gones: Map<string, number>;
   /** The target changed, or was cleared, while it was being deleted. */
   isMoved: boolean;
+  /** A person has let it go over its budget. */
+  isApproved: boolean;
   retainedSince: number | undefined;
   off: { readonly how: Off; readonly at: number; readonly target: string | undefined } | undefined;
   /** The reason for which it is held, as the object says. */
