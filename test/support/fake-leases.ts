@@ -12,7 +12,7 @@ export type Fate = 'answered' | 'refused' | 'lost' | 'silent';
 /** One candidate's connection. Its `clock` carries the calls, so that one who stands still hears nothing. */
 export interface Connection {
   readonly clock: Clock;
-  /** ms there, and as much back. */
+  /** ms there, and as much back; 0: at once. */
   readonly latency?: () => number;
   readonly fate?: (verb: 'get' | 'create' | 'replace') => Fate;
 }
@@ -35,7 +35,10 @@ export class FakeLeases {
 
   /** The port of one candidate. */
   port({ clock, latency = () => 1, fate = () => 'answered' }: Connection): Leases {
-    const travel = () => new Promise<void>((resolve) => void clock.after(latency(), resolve));
+    const travel = async () => {
+      const ms = latency();
+      if (ms > 0) await new Promise<void>((resolve) => void clock.after(ms, resolve));
+    };
     const call = async <T>(
       verb: 'get' | 'create' | 'replace',
       holder: string | undefined,

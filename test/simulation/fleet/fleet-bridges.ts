@@ -68,7 +68,8 @@ export class FleetBridges {
   #isLater: boolean;
   #restarts = 0;
   #isOver = false;
-  #isOneLeft = false;
+  /** The only slot in which a bridge runs, once one is left. */
+  #left: number | undefined;
 
   constructor(options: BridgesOptions) {
     this.#options = options;
@@ -162,11 +163,13 @@ export class FleetBridges {
     return this.#leader()?.process;
   }
 
-  /** Ends the second of two that both believe to lead for good, as a lease does within seconds. */
+  /** Leaves one for good: of two that both believe to lead the first, as a lease does within seconds; else who leads. */
   leaveOne(): void {
-    this.#isOneLeft = true;
+    const leader = this.#options.weather.leaders === 'election' ? this.#leader() : undefined;
+    const left = leader?.slot ?? 0;
+    this.#left = left;
     for (const incarnation of [...this.#living]) {
-      if (incarnation.slot === 0) continue;
+      if (incarnation.slot === left) continue;
       incarnation.process.kill();
       this.#living.delete(incarnation);
     }
@@ -210,12 +213,12 @@ export class FleetBridges {
     surroundings.time.after(ms, () => {
       this.#restarts -= 1;
       // Who was to be told of all handlers when the faults ended may not have been there.
-      if (!this.#isOver && !(this.#isOneLeft && slot > 0)) this.#start(slot, isCalm() ? undefined : without);
+      if (!this.#isOver && slot === (this.#left ?? slot)) this.#start(slot, isCalm() ? undefined : without);
     });
   }
 
   #start(slot: number, without?: string): void {
-    const { surroundings, weather, handlers, site } = this.#options;
+    const { surroundings, weather, handlers, site, isCalm } = this.#options;
     this.#count += 1;
     this.#backoffs[slot]?.started(surroundings.time.now());
     const name = `bridge-${this.#count}`;
@@ -240,6 +243,7 @@ export class FleetBridges {
     }
     incarnation.lease = standForLeader({
       ...{ leases: this.leases, process, random: surroundings.random, options: { seed: 0 } },
+      isCalm,
       elected: () => lead(this.#options, incarnation),
       lost: () => this.crash(process),
     });

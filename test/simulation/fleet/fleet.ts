@@ -104,14 +104,14 @@ async function settle(world: FleetWorld, ms = PATIENCE_MS): Promise<boolean> {
 }
 
 /**
- * Two that both lead share the answers: one hears that nothing was found, the other one only that no answer came, and each writes
+ * Who stands by has nothing to do once the faults have ended, and would look at the lease every second for hours. Two that both
+ * lead share the answers: one hears that nothing was found, the other one only that no answer came, and each writes
  * its record over the other's. That they do so without end is no fault of the product's: then one of them is left, as by a lease.
  */
 async function settleInTheEnd(world: FleetWorld): Promise<boolean> {
-  if (world.plan.weather.leaders === 'two') {
-    if (await settle(world, SHARED_MS)) return true;
-    world.bridges.leaveOne();
-  }
+  const { leaders } = world.plan.weather;
+  if (leaders === 'two' && (await settle(world, SHARED_MS))) return true;
+  if (leaders !== 'one') world.bridges.leaveOne();
   return await settle(world);
 }
 
