@@ -11,6 +11,8 @@ import { expect, vi } from 'vitest';
 import { ProcessTree } from './process-tree.ts';
 
 const script = join(import.meta.dirname, '../../infra/demo.ts');
+/** Ends it with who started it, as the bootstrap has it do: a run of the tests that is interrupted asks nobody to end it. */
+const lifeline = new URL('../../infra/boot/lifeline.mjs', import.meta.url).href;
 /** A machine that does other things as well may take a few times what it takes alone. */
 const PATIENCE = { timeout: 400_000, interval: 50 };
 
@@ -26,8 +28,8 @@ export class DemoProcess {
   constructor(...args: readonly string[]) {
     const { FORCE_COLOR: _force, NO_COLOR: _no, ...env } = process.env;
     const stdio = ['ignore', 'pipe', 'pipe'] as const;
-    this.#process = spawn(process.execPath, [script, ...args], {
-      env: { ...env, TMPDIR: this.#folder },
+    this.#process = spawn(process.execPath, ['--import', lifeline, script, ...args], {
+      env: { ...env, TMPDIR: this.#folder, FINALIZER_BRIDGE_BOOT_PID: String(process.pid) },
       stdio: [...stdio],
     });
     for (const name of ['stdout', 'stderr'] as const) {
