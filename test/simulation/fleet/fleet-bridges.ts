@@ -242,8 +242,7 @@ export class FleetBridges {
       return;
     }
     incarnation.lease = standForLeader({
-      ...{ leases: this.leases, process, random: surroundings.random, options: { seed: 0 } },
-      isCalm,
+      ...{ leases: this.leases, process, random: surroundings.random, options: { seed: 0 }, isCalm },
       elected: () => lead(this.#options, incarnation),
       lost: () => this.crash(process),
     });
