@@ -22,7 +22,7 @@ export const isPure = (path: string): boolean =>
   /^bridge\/(at-admission|aws-partitions|budget-blocks|carried-record|checksum|decide|doubling|event-note|finalizer|injects|kept-status|kind-key|kind-schema|leader-state|managed-fields|next-command|object-meta|patch-body|record|rule-facts|rule-fields|rule-namespaces|run|served|shell-words|slowness|sqs-(?:refusal|region|signature)|stand-in|target|teardown-rules|wire|words)\.ts$/.test(
     path,
   ) ||
-  /^functions\/(aws-errors|ec2-errors|guards|not-found-yet|outcomes|ownership|places|visibility|handlers\/(s3-bucket\/(errors|policy-text)|webhook\/(answer|errors|signature)))\.ts$/.test(
+  /^functions\/(aws-errors|ec2-errors|guards|not-found-yet|outcomes|ownership|places|visibility|handlers\/(s3-bucket\/(errors|page-text|policy-text)|webhook\/(answer|errors|signature)))\.ts$/.test(
     path,
   );
 const isShipped = (path: string) => /^(bridge|functions)\//.test(path);

@@ -3,7 +3,7 @@
  * Versions are always listed, also where versioning never was on or is suspended. Deletes are in flight while listing
  * goes on; memory holds a few pages, whatever the bucket holds. What a delete did not take is found by the next pass.
  */
-import { DeleteObjectCommand, DeleteObjectsCommand } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { classifyCode, type Fault, isTransient } from '../../aws-errors.ts';
 import { CallFailed } from '../../calls.ts';
 import { gone } from '../../handler.ts';
@@ -12,6 +12,7 @@ import { type Bucket, eachBounded, newPass, type Pass, type Version } from './bu
 import { s3Errors } from './errors.ts';
 import { walkVersions } from './list-versions.ts';
 import { createPace, type Pace } from './pace.ts';
+import { deleteVersionsCommand } from './page-commands.ts';
 
 const SINGLE_DELETES_IN_FLIGHT = 8;
 /** After trouble that passes, a pass ends and the next one waits, each time longer. */
@@ -94,10 +95,10 @@ export function isExpressible(key: string): boolean {
 /** False if S3 could not read the keys in one call. */
 async function deleteTogether(work: Work, versions: readonly Version[]): Promise<boolean> {
   const { bucket, pass } = work;
-  const command = new DeleteObjectsCommand({ ...inputOf(bucket), Delete: { Objects: [...versions], Quiet: true } });
+  const input = inputOf(bucket);
   const answer = await patiently(work, async () => {
     if (await mustStop(bucket, pass)) return 'stop';
-    return bucket.destroy('s3:DeleteObjects', command);
+    return bucket.destroy('s3:DeleteObjects', deleteVersionsCommand(input, versions));
   });
   if (answer === 'stop') return true;
   if (answer.means === 'unready') return false;

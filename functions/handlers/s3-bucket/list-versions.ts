@@ -3,10 +3,11 @@
  * prefixes in which the rest of the keys lies, and several of them are listed at a time. Splitting only makes it faster:
  * whatever it overlooks is found by the next pass.
  */
-import { ListObjectVersionsCommand, type ListObjectVersionsCommandInput } from '@aws-sdk/client-s3';
+import type { ListObjectVersionsCommandInput } from '@aws-sdk/client-s3';
 import { gone } from '../../handler.ts';
 import { createMarks } from '../../marks.ts';
 import { type Bucket, decodeKey, eachBounded, type Pass, type Version } from './bucket.ts';
+import { listVersionsCommand } from './page-commands.ts';
 
 const LISTS_IN_FLIGHT = 4;
 /** Pages of 1,000 after which a listing that runs alone is split. */
@@ -79,8 +80,7 @@ async function listPage(bucket: Bucket, pass: Pass, range: Range): Promise<Liste
 }
 
 function list({ look, objects }: Bucket, range: Range & { readonly MaxKeys: number }) {
-  const command = new ListObjectVersionsCommand({ ...objects, ...range, EncodingType: 'url' });
-  return look('s3:ListObjectVersions', command);
+  return look('s3:ListObjectVersions', listVersionsCommand({ ...objects, ...range, EncodingType: 'url' }));
 }
 
 interface ListedVersion {

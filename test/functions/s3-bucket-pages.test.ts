@@ -1,0 +1,151 @@
+/*
+ * The commands by which s3-bucket lists and deletes pages, beside the SDK's own: whatever S3 answers, both read the same, and
+ * what they send is the same, byte by byte. Against a scripted S3.
+ */
+import {
+  DeleteObjectsCommand,
+  ListObjectVersionsCommand,
+  type ListObjectVersionsCommandOutput,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import * as fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { deleteVersionsCommand, listVersionsCommand } from '../../functions/handlers/s3-bucket/page-commands.ts';
+import { takeVersions } from '../../functions/handlers/s3-bucket/page-text.ts';
+import { deleteResult, type Reply, s3Error, versions, xml } from '../support/scripted-aws.ts';
+import { REGION } from './fixtures.ts';
+import { scriptedAws } from './scripted.ts';
+
+const RUNS = 60;
+const Bucket = 'team-a-logs';
+
+const aws = await scriptedAws();
+const s3 = new S3Client({ endpoint: aws.endpoint, region: REGION, forcePathStyle: true, maxAttempts: 1 });
+afterAll(() => s3.destroy());
+
+const pairs = (list: readonly { readonly Key?: string | undefined; readonly VersionId?: string | undefined }[] = []) =>
+  list.map(({ Key, VersionId }) => JSON.stringify([Key, VersionId])).sort();
+
+/** What was read of an answer: versions and delete markers together, markers for paging, or the error's name. */
+async function read(answer: Promise<ListObjectVersionsCommandOutput>): Promise<unknown> {
+  try {
+    const { Versions, DeleteMarkers, IsTruncated, NextKeyMarker, NextVersionIdMarker, EncodingType } = await answer;
+    const listed = [...pairs(Versions), ...pairs(DeleteMarkers)].sort();
+    return { listed, IsTruncated, NextKeyMarker, NextVersionIdMarker, EncodingType };
+  } catch (error) {
+    return error instanceof Error ? error.name : error;
+  }
+}
+
+async function bothRead(reply: Reply): Promise<readonly [ours: unknown, theirs: unknown]> {
+  aws.on('s3:ListObjectVersions', reply);
+  const ours = await read(s3.send(listVersionsCommand({ Bucket })));
+  return [ours, await read(s3.send(new ListObjectVersionsCommand({ Bucket })))];
+}
+
+const listing = (inside: string) =>
+  xml(`<ListVersionsResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${inside}</ListVersionsResult>`);
+const entry = (inside: string, name = 'Version') => `<${name}>${inside}</${name}>`;
+const plain = entry('<ETag>&quot;e&quot;</ETag><Key>a/b</Key><Size>1</Size><VersionId>v1</VersionId>');
+
+describe('a listing', () => {
+  it('gives its plain versions and delete markers away, and leaves nothing of them to the SDK', () => {
+    const list = Array.from({ length: 1000 }, (_, at) => ({ key: `k ${at}`, versionId: 'v', isMarker: at % 3 === 0 }));
+    const reply = versions(list, { key: 'k 999', versionId: 'v' });
+    const page = takeVersions(reply === 'hangUp' ? '' : reply.body);
+    expect(page.versions).toHaveLength(1000);
+    expect(page.rest).not.toContain('<Key>');
+    expect(page.rest).toContain('<NextKeyMarker>k+999</NextKeyMarker>');
+  });
+
+  it('is asked for by a command that has the SDK read nothing else of a version', async () => {
+    aws.on('s3:ListObjectVersions', listing(plain));
+    const { Versions } = await s3.send(listVersionsCommand({ Bucket }));
+    expect(Versions).toEqual([{ Key: 'a/b', VersionId: 'v1' }]);
+  });
+
+  it.each([
+    ['of both kinds', `${plain}${entry('<Key>b</Key><VersionId>null</VersionId>', 'DeleteMarker')}`],
+    ['with a key that is escaped', entry('<Key>a&amp;b&#x3C;</Key><VersionId>v</VersionId>')],
+    ['with a key in a CDATA section', entry('<Key><![CDATA[<Key>x</Key></Version>]]></Key><VersionId>v</VersionId>')],
+    ['with a version in a comment', `<!-- ${plain} -->${plain}`],
+    ['over several lines', plain.replaceAll('><', '>\r\n  <')],
+    ['with a carriage return in a key', entry('<Key>a\r\nb\rc</Key><VersionId>v</VersionId>')],
+    ['without a version id', entry('<Key>a</Key>')],
+    ['with an empty version id', `${entry('<Key>a</Key><VersionId/>')}${entry('<Key>b</Key><VersionId></VersionId>')}`],
+    ['without a key', entry('<VersionId>v</VersionId>')],
+    ['with attributes', entry('<Key a="1">a</Key><VersionId>v</VersionId>')],
+    [
+      'with an owner',
+      entry('<Key>a</Key><VersionId>v</VersionId><Owner><ID>i</ID><DisplayName>d</DisplayName></Owner>'),
+    ],
+    ['with prefixes', `<CommonPrefixes><Prefix>p/</Prefix></CommonPrefixes>${plain}`],
+    ['with letters beyond the alphabet', entry('<Key>ä/é/😀</Key><VersionId>v</VersionId>')],
+    ['that is empty', ''],
+  ])('%s is read as the SDK reads it', async (_what, inside) => {
+    const [ours, theirs] = await bothRead(listing(`<IsTruncated>false</IsTruncated>${inside}`));
+    expect(ours).toEqual(theirs);
+    expect(ours).toHaveProperty('listed');
+  });
+
+  it.each([
+    ['an error in an answer of 200', xml('<Error><Code>InternalError</Code></Error>')],
+    ['a listing that ends in the middle', xml(`<ListVersionsResult>${plain}<Version><Key>b`)],
+    ['a listing that ends between two versions', xml(`<ListVersionsResult>${plain}`)],
+    ['an error', s3Error(404, 'NoSuchBucket')],
+  ])('%s is no page', async (_what, reply) => {
+    const [ours, theirs] = await bothRead(reply);
+    expect(ours).toBe(theirs);
+    expect(ours).toBeTypeOf('string');
+  });
+
+  it('is read as the SDK reads it, however it is written', async () => {
+    const word = fc.constantFrom(
+      'a',
+      '%2F',
+      '+',
+      '&amp;',
+      '\n',
+      ' ',
+      'é',
+      '<!--x-->',
+      '<![CDATA[<Key>b</Key>]]>',
+      '\r',
+    );
+    const text = fc.array(word, { maxLength: 4 }).map((words) => words.join(''));
+    const gap = fc.constantFrom('', '\n', '\r\n  ', '<!-- <Key>c</Key> -->');
+    const version = fc
+      .tuple(fc.shuffledSubarray(['Key', 'VersionId', 'ETag', 'Size', 'x']), text, gap, fc.boolean())
+      .map(([names, of, between, isMarker]) => {
+        const elements = names.map((name) => `${between}<${name}>${of}</${name}>`).join('');
+        return entry(`${elements}${between}`, isMarker ? 'DeleteMarker' : 'Version');
+      });
+    const whole = fc.array(fc.oneof(version, fc.constant(plain), gap), { maxLength: 5 }).map((all) => all.join(''));
+    await fc.assert(
+      fc.asyncProperty(whole, async (inside) => {
+        const [ours, theirs] = await bothRead(listing(inside));
+        expect(ours).toEqual(theirs);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+it('a delete call is written as the SDK writes it, and signed', async () => {
+  const version = fc.record({ Key: fc.string({ unit: 'binary' }), VersionId: fc.string() }, { requiredKeys: ['Key'] });
+  await fc.assert(
+    fc.asyncProperty(fc.array(version, { minLength: 1, maxLength: 3 }), async (list) => {
+      aws.reset();
+      aws.on('s3:DeleteObjects', deleteResult());
+      await s3.send(deleteVersionsCommand({ Bucket }, list));
+      await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: [...list], Quiet: true } }));
+      const [ours, theirs] = aws.seen;
+      expect(ours?.body).toBe(theirs?.body);
+      for (const name of ['content-length', 'x-amz-checksum-crc32', 'x-amz-content-sha256', 'content-type']) {
+        expect(ours?.headers[name], name).toBe(theirs?.headers[name]);
+        expect(ours?.headers[name], name).toBeDefined();
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
