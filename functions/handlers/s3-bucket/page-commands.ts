@@ -32,7 +32,7 @@ export function listVersionsCommand(input: ListObjectVersionsCommandInput): List
         taken = await takeFrom(result.response);
         return result;
       },
-    { relation: 'after', toMiddleware: 'deserializerMiddleware', name: 'takeVersions' },
+    { relation: 'after', toMiddleware: 'deserializerMiddleware' },
   );
   command.middlewareStack.addRelativeTo(
     <A, R extends Sent>(next: (args: A) => Promise<R>) =>
@@ -43,18 +43,17 @@ export function listVersionsCommand(input: ListObjectVersionsCommandInput): List
         if (output !== undefined) Reflect.set(output, 'Versions', [...taken, ...(rest ?? [])]);
         return result;
       },
-    { relation: 'before', toMiddleware: 'deserializerMiddleware', name: 'putVersions' },
+    { relation: 'before', toMiddleware: 'deserializerMiddleware' },
   );
   return command;
 }
 
-/** Takes the versions out of what the SDK is about to read. */
+/** Takes the versions out of what the SDK is about to read. In an error there are none. */
 async function takeFrom(response: unknown): Promise<readonly Version[]> {
-  if (typeof response !== 'object' || response === null || Reflect.get(response, 'statusCode') !== 200) return [];
-  const body: unknown = Reflect.get(response, 'body');
+  const body: unknown = Reflect.get(Object(response), 'body');
   if (!(body instanceof Readable)) return [];
   const { versions, rest } = takeVersions((await buffer(body)).toString());
-  Reflect.set(response, 'body', Buffer.from(rest));
+  Reflect.set(Object(response), 'body', Buffer.from(rest));
   return versions;
 }
 
@@ -67,12 +66,10 @@ export function deleteVersionsCommand(
   command.middlewareStack.addRelativeTo(
     <A extends { readonly request?: unknown }, R>(next: (args: A) => Promise<R>) =>
       (args: A) => {
-        if (typeof args.request !== 'object' || args.request === null)
-          throw new Error('writing a delete call: there is no request');
-        Reflect.set(args.request, 'body', deletionText(versions));
+        Reflect.set(Object(args.request), 'body', deletionText(versions));
         return next(args);
       },
-    { relation: 'after', toMiddleware: 'serializerMiddleware', name: 'writeVersions' },
+    { relation: 'after', toMiddleware: 'serializerMiddleware' },
   );
   return command;
 }
