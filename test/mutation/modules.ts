@@ -22,6 +22,7 @@ const decideTests = ['decide-traps', 'decide-edges', 'decide-sampled', 'decide-p
 /** From the most dangerous on: what lets go, what is believed, what is asked for, who may. */
 export const MUTATED: readonly Mutated[] = [
   { file: 'bridge/decide.ts', tests: decideTests, atLeast: 95 },
+  { file: 'bridge/observe.ts', tests: ['observe', 'observe-others', 'unknown-target'].map(bridgeTest), atLeast: 95 },
   { file: 'bridge/removal.ts', tests: ['removal', 'removal-end'].map(bridgeTest), atLeast: 95 },
   { file: 'bridge/pending.ts', tests: ['test/bridge/pending.test.ts'], atLeast: 95 },
   { file: 'bridge/finalizer.ts', tests: ['test/bridge/finalizer.test.ts'], atLeast: 95 },
@@ -62,6 +63,8 @@ export const MUTATED: readonly Mutated[] = [
     atLeast: 95,
   },
   { file: 'bridge/contract/sender.ts', tests: ['test/bridge/contract-sender.test.ts'], atLeast: 95 },
+  { file: 'functions/calls.ts', tests: ['calls', 'run'].map(functionTest), atLeast: 95 },
+  { file: 'functions/run.ts', tests: ['run', 'run-ends'].map(functionTest), atLeast: 95 },
   { file: 'functions/guards.ts', tests: ['guards', 'guards-refusals', 'proof-fuzz'].map(functionTest), atLeast: 95 },
   { file: 'functions/ownership.ts', tests: ['ownership', 'proof-fuzz'].map(functionTest), atLeast: 95 },
   { file: 'functions/not-found-yet.ts', tests: ['test/functions/not-found-yet.test.ts'], atLeast: 95 },
