@@ -98,7 +98,11 @@ export async function startBridgeProcess(options: BridgeProcessOptions): Promise
     async ready(withinMs = READY_WITHIN_MS, role: Role = 'leader') {
       for (const began = performance.now(); !(await isReady(url, role)); ) {
         const passed = performance.now() - began;
-        if (bridge.hasExited()) throw new Error(`starting the bridge:\n${await bridge.logTail()}`);
+        if (bridge.hasExited()) {
+          // Whoever waits for either hears of the end first.
+          await bridge.exited;
+          throw new Error(`starting the bridge:\n${await bridge.logTail()}`);
+        }
         if (passed > withinMs)
           throw new Error(`waiting for the bridge: not ready in ${withinMs} ms\n${await bridge.logTail()}`);
         await wait(Math.min(Math.max(passed / 20, POLL_MS.least), POLL_MS.most));
