@@ -11,7 +11,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod/mini';
 import { commandOf } from '../../bridge/shell-words.ts';
 import { freePorts } from './free-port.ts';
-import { startSupervised } from './supervised.ts';
+import { type Supervised, startSupervised } from './supervised.ts';
 
 /** The bridge's entry point as source. */
 export const BRIDGE_SOURCE = join(import.meta.dirname, '..', '..', 'bridge', 'main.ts');
@@ -95,25 +95,34 @@ export async function startBridgeProcess(options: BridgeProcessOptions): Promise
     ...{ pid: bridge.pid, url, exited: bridge.exited, signal: bridge.signal },
     logFile: options.logFile ?? join(folder, 'bridge.log'),
     another: `AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=local ${commandOf(process.execPath, entry, '--config', second)}`,
-    async ready(withinMs = READY_WITHIN_MS, role: Role = 'leader') {
-      for (const began = performance.now(); !(await isReady(url, role)); ) {
-        const passed = performance.now() - began;
-        if (bridge.hasExited()) {
-          // Whoever waits for either hears of the end first.
-          await bridge.exited;
-          throw new Error(`starting the bridge:\n${await bridge.logTail()}`);
-        }
-        if (passed > withinMs)
-          throw new Error(`waiting for the bridge: not ready in ${withinMs} ms\n${await bridge.logTail()}`);
-        await wait(Math.min(Math.max(passed / 20, POLL_MS.least), POLL_MS.most));
-      }
-    },
+    ready: (withinMs = READY_WITHIN_MS, role: Role = 'leader') => untilReady(bridge, { url, withinMs, role }),
     metrics: async () => await (await request(`${url}/metrics`, ONCE)).body.text(),
     async stop() {
       await bridge.stop(20_000);
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+interface Readying {
+  readonly url: string;
+  readonly withinMs: number;
+  readonly role: Role;
+}
+
+/** @throws with the end of its log when the bridge has ended, or is not ready in time */
+async function untilReady(bridge: Supervised, { url, withinMs, role }: Readying): Promise<void> {
+  for (const began = performance.now(); !(await isReady(url, role)); ) {
+    const passed = performance.now() - began;
+    if (bridge.hasExited()) {
+      // Whoever waits for the end as well hears of it first.
+      await bridge.exited;
+      throw new Error(`starting the bridge:\n${await bridge.logTail()}`);
+    }
+    if (passed > withinMs)
+      throw new Error(`waiting for the bridge: not ready in ${withinMs} ms\n${await bridge.logTail()}`);
+    await wait(Math.min(Math.max(passed / 20, POLL_MS.least), POLL_MS.most));
+  }
 }
 
 async function isReady(url: string, role: Role): Promise<boolean> {
