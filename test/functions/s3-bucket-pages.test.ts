@@ -71,6 +71,7 @@ describe('a listing', () => {
     ['with a version in a comment', `<!-- ${plain} -->${plain}`],
     ['over several lines', plain.replaceAll('><', '>\r\n  <')],
     ['with a carriage return in a key', entry('<Key>a\r\nb\rc</Key><VersionId>v</VersionId>')],
+    ['with a key of white space alone', entry('<Key>\n</Key><VersionId>\n</VersionId>')],
     ['without a version id', entry('<Key>a</Key>')],
     ['with an empty version id', `${entry('<Key>a</Key><VersionId/>')}${entry('<Key>b</Key><VersionId></VersionId>')}`],
     ['without a key', entry('<VersionId>v</VersionId>')],

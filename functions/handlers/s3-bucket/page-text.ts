@@ -5,9 +5,9 @@
 import type { Version } from './bucket.ts';
 
 const ENTRY = /<(Version|DeleteMarker)>(.*?)<\/\1>/gs;
-/** Text without markup, and without what XML reads as something else. */
-const KEY = /<Key>([^<&\r]*)<\/Key>/;
-const VERSION_ID = /<VersionId>([^<&\r]*)<\/VersionId>/;
+/** Text without markup, and without white space, which XML or the SDK read as something else; an encoded key has none. */
+const KEY = /<Key>([^<&\s]*)<\/Key>/;
+const VERSION_ID = /<VersionId>([^<&\s]*)<\/VersionId>/;
 /** How comments and CDATA sections begin, in which what looks like a version is none. */
 const HIDING = '<!';
 
