@@ -167,8 +167,8 @@ async function deliver(
   const hasBegun = pending.seen.some(({ started }) => started);
   pending.owesRefusal ||= disposition === 'Refused';
   pending.owesRecord ||= rule.whenAbsent === 'Hold' && hasBegun && !hadBegun;
-  const isKnown = namesRequested(readRecord(pending.meta, rule), pending.seen);
-  if (disposition === 'Stale' && isKnown && !pending.owesRecord && !pending.owesRefusal) {
+  const isOwed = pending.owesRecord || pending.owesRefusal;
+  if (disposition === 'Stale' && !isOwed && namesRequested(readRecord(pending.meta, rule), pending.seen)) {
     // Requests expire when newer ones are out: what such an answer says about the queue has to be told all the same.
     if (isTooSlow(pending.answered)) options.add(pending.key);
     return true;

@@ -39,7 +39,7 @@ export async function walkVersions(bucket: Bucket, pass: Pass, { onPage, isEnded
         const { page, after }: ListedPage = await listPage(bucket, pass, next);
         if (page.length > 0) await onPage(page);
         next = after;
-        if (next !== undefined) mark(markerOf(next));
+        if (next !== undefined) mark(JSON.stringify(next));
         if (next === undefined || running > 1 || pages % PAGES_BEFORE_SPLIT !== 0 || isEnded()) continue;
         parts = await split(bucket, next);
         if (parts.length > 1) break;
@@ -50,10 +50,6 @@ export async function walkVersions(bucket: Bucket, pass: Pass, { onPage, isEnded
     if (parts.length > 1) await eachBounded(parts, LISTS_IN_FLIGHT, walk);
   };
   await walk({});
-}
-
-function markerOf({ KeyMarker, VersionIdMarker }: Range): string {
-  return JSON.stringify([KeyMarker, VersionIdMarker]);
 }
 
 interface ListedPage {
