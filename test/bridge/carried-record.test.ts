@@ -4,17 +4,10 @@
  */
 import { describe, expect, it } from 'vitest';
 import { carriedOver } from '../../bridge/carried-record.ts';
-import { type Record, readRecord, recordKey } from '../../bridge/record.ts';
+import { type Record, readRecord } from '../../bridge/record.ts';
 import { deletingMeta, RULE } from '../support/bridge-builders.ts';
+import { asked, KEY, plain, text, UNREAD } from '../support/written-records.ts';
 
-const KEY = recordKey(RULE);
-const asked = { target: 'a'.repeat(64), rule: 'b'.repeat(64), requested: true, started: false };
-const plain: Record = {
-  ...{ phase: 'Held', reason: 'NotOwned', message: 'of another', since: '2026-03-02T09:30:00.000Z' },
-  ...{ uid: 'uid-logs', ruleUid: 'rule-uid', targets: [asked] },
-};
-const text = JSON.stringify(plain);
-const UNREAD = { target: '0'.repeat(64), rule: '0'.repeat(64), requested: true, started: false };
 const blank = { uid: 'uid-logs', ruleUid: '', targets: [] };
 
 /** What is written without a rule over such an annotation. */

@@ -4,20 +4,13 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../bridge/contract.ts';
-import { countsFor, type Record, readRecord, readRecordOfAnyRule, recordKey } from '../../bridge/record.ts';
+import { countsFor, type Record, readRecord, readRecordOfAnyRule } from '../../bridge/record.ts';
 import { RETRY_PREFIX } from '../../bridge/words.ts';
 import { deletingMeta, metaOf, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
+import { asked, KEY, plain, text, UNREAD } from '../support/written-records.ts';
 
 const rule = { name: RULE, uid: 'rule-uid' };
-const KEY = recordKey(RULE);
-const asked = { target: 'a'.repeat(64), rule: 'b'.repeat(64), requested: true, started: false };
-const plain: Record = {
-  ...{ phase: 'Held', reason: 'NotOwned', message: 'of "uid":"another"', since: '2026-03-02T09:30:00.000Z' },
-  ...{ uid: 'uid-logs', ruleUid: 'rule-uid', targets: [asked] },
-};
-const text = JSON.stringify(plain);
-const UNREAD = { target: '0'.repeat(64), rule: '0'.repeat(64), requested: true, started: false };
 const HOUR = 3_600_000;
 
 describe('a record', () => {
