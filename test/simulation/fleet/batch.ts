@@ -6,7 +6,7 @@ import { drawPlan } from './draw.ts';
 import { runFleet } from './fleet.ts';
 
 /** Objects of one world, in turn; small ones are many weathers and cost more, large ones many neighbours. */
-const SIZES = [4_000, 200, 2_000, 1_000, 4_000, 40, 2_000, 4_000, 2_000, 1_000, 4_000, 2_000] as const;
+const SIZES = [4_000, 200, 4_000, 1_000, 4_000, 40, 2_000, 4_000, 4_000, 2_000, 4_000, 4_000] as const;
 
 /** One world of a run. */
 export interface WorldOrder {

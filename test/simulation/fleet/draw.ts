@@ -118,7 +118,7 @@ function drawWeather(
 }
 
 function leadersOfMany(dice: Dice): Weather['leaders'] {
-  return dice.chance(TWO_OF_MANY) ? 'two' : dice.pick('one', 'one', 'one', 'election');
+  return dice.chance(TWO_OF_MANY) ? 'two' : dice.pick('one', 'one', 'one', 'one', 'one', 'election');
 }
 
 function drawRules(dice: Dice, deletions: number): readonly RulePlan[] {
