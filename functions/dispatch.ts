@@ -56,7 +56,7 @@ type Answerable = Exclude<Verdict, { verdict: 'ignore' }>;
 
 /** One request that will be answered, with all records of the batch that carry it. */
 interface Job {
-  readonly records: readonly QueueRecord[];
+  readonly records: readonly [QueueRecord, ...QueueRecord[]];
   readonly request: Request;
   readonly verdict: Answerable;
 }
@@ -129,10 +129,10 @@ function lastVisibilities(
 function jobsOf(input: DispatchInput, invocation: Invocation, records: readonly QueueRecord[]): readonly Job[] {
   const judged = records.flatMap((record) => judge(input, invocation, record) ?? []);
   const groups = Map.groupBy(judged, ({ record, verdict }) => `${verdict.verdict} ${record.body}`);
-  return [...groups.values()].flatMap((same) => {
-    const [first] = same;
+  return [...groups.values()].flatMap(([first, ...copies]) => {
     if (first === undefined) return [];
-    return { records: same.map(({ record }) => record), request: first.request, verdict: first.verdict };
+    const { record, request, verdict } = first;
+    return { records: [record, ...copies.map((copy) => copy.record)] as const, request, verdict };
   });
 }
 
@@ -191,7 +191,7 @@ function outgoing({ handler, clock, random }: DispatchInput, one: Answer): Outgo
   const { records, request, verdict, outcome, durationMs, traceparent } = one;
   const [first] = records;
   const chance = Math.floor(random() * 2 ** 32).toString(16);
-  const nonce = `${first?.messageId ?? 'none'}.${first?.receiveCount ?? 0}.${chance}`;
+  const nonce = `${first.messageId}.${first.receiveCount}.${chance}`;
   const { name, version } = handler;
   const about = { handler: { name, version }, nonce, now: clock.now(), durationMs, traceparent };
   const result = makeResult({ request, outcome, ...about });
@@ -212,8 +212,8 @@ function messageIds({ records }: Job): readonly string[] {
 }
 
 /** One record's messageId stands for the job: unique in the batch, and a valid id of a batch entry. */
-function keyOf({ records }: Job): string {
-  return records[0]?.messageId ?? '';
+function keyOf({ records: [first] }: Job): string {
+  return first.messageId;
 }
 
 function visibilityOf({ receiptHandle }: QueueRecord, seconds: number): VisibilityEntry {

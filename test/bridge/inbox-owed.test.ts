@@ -67,9 +67,9 @@ describe('a record', () => {
       await bench.clock.advance(expires + CLOCK_SKEW_MS - START + 1);
       return await bench.settle(false, messageOf(request, deleted));
     };
-    const bench = holding();
+    const bench = holding(recorded(request));
     expect([await late(bench), bench.added, bench.pending.gones]).toEqual([[], [bench.pending.key], []]);
-    const refusal = new InboxBench({ owesRefusal: true });
+    const refusal = new InboxBench({ ...recorded(request), owesRefusal: true });
     expect([await late(refusal), refusal.added]).toEqual([[], [refusal.pending.key]]);
     const plain = new InboxBench(recorded(request));
     expect([await late(plain), plain.added]).toEqual([['m-1'], []]);
@@ -77,6 +77,18 @@ describe('a record', () => {
 });
 
 describe('an answer', () => {
+  it.each([
+    ['a gone', deleted],
+    ['one that is not there yet', waiting],
+  ])(
+    'that counts is settled also where the object names all that was asked for, and owes nothing: %s (K5)',
+    async (_what, outcome) => {
+      const bench = new InboxBench(recorded(request));
+      expect(await bench.settle(false, messageOf(request, outcome))).toEqual([]);
+      expect(bench.added).toEqual([bench.pending.key]);
+    },
+  );
+
   it('of another leader, as nobody here has asked, is noted as one (V1, V12)', async () => {
     const bench = new InboxBench();
     await bench.clock.advance(5_000);

@@ -90,6 +90,15 @@ describe('what is answered', () => {
     expect(log.shared).toEqual([{ requestId: request.id, traceparent: result?.traceparent }]);
   });
 
+  it('has a span of its own for each run of a request, at another time or of another message', async () => {
+    const span = async (now: number, changes: Partial<QueueRecord> = {}) => {
+      const { queue } = await work(takesDown, [recordOf(requestOf(), changes)], { now });
+      return queue.results().map(({ traceparent }) => traceparent);
+    };
+    const spans = [await span(DELETED_AT), await span(DELETED_AT + 1), await span(DELETED_AT, { messageId: 'm-2' })];
+    expect(new Set(spans.flat()).size).toBe(3);
+  });
+
   it('is told from any other answer to the same request: by message, receive and chance', async () => {
     const id = async (changes: Partial<QueueRecord>, chance: number) => {
       const { queue } = await work(takesDown, [recordOf(requestOf(), changes)], { chance });

@@ -63,6 +63,17 @@ export const MUTATED: readonly Mutated[] = [
     atLeast: 95,
   },
   { file: 'bridge/contract/sender.ts', tests: ['test/bridge/contract-sender.test.ts'], atLeast: 95 },
+  {
+    file: 'bridge/inbox.ts',
+    tests: ['inbox', 'inbox-elsewhere', 'inbox-outcomes', 'inbox-owed'].map(bridgeTest),
+    atLeast: 95,
+  },
+  {
+    file: 'functions/dispatch.ts',
+    tests: ['dispatch-batch', 'dispatch-record', 'dispatch-timers', 'dispatch-told'].map(functionTest),
+    atLeast: 95,
+  },
+  { file: 'functions/report.ts', tests: ['test/functions/report.test.ts'], atLeast: 95 },
   { file: 'functions/calls.ts', tests: ['calls', 'run'].map(functionTest), atLeast: 95 },
   { file: 'functions/run.ts', tests: ['run', 'run-ends'].map(functionTest), atLeast: 95 },
   { file: 'functions/guards.ts', tests: ['guards', 'guards-refusals', 'proof-fuzz'].map(functionTest), atLeast: 95 },
