@@ -78,6 +78,59 @@ it('takes a call that fails as a whole for nothing sent, and tries again', async
   expect(queue.sent).toHaveLength(2);
 });
 
+describe('what the queue does not take', () => {
+  const fault = (id: string) => ({ id, code: 'InternalError', message: 'again', senderFault: false });
+
+  it('is tried again after a back-off that doubles, with jitter, and three times at most', async () => {
+    const clock = virtualClock();
+    const calls: number[] = [];
+    const queue = {
+      async send(_url: string, entries: readonly SendEntry[]) {
+        calls.push(clock.now() - NOW);
+        return entries.map(({ id }) => fault(id));
+      },
+    };
+    const sending = report(outgoing(1), { queue, clock, random: () => 0.5, log: memoryLog() }, NOW + 10_000);
+    await clock.advance(10_000);
+    expect([...(await sending)]).toEqual([]);
+    expect(calls).toEqual([0, 300, 900]);
+  });
+
+  it('is told, each time and for each entry, and at the end how many were lost', async () => {
+    const { log } = await send(outgoing(3), (entries) =>
+      entries.filter(({ id }) => !id.endsWith(' 0')).map(({ id }) => fault(id)),
+    );
+    const told = (index: number) => ({
+      level: 'warn',
+      message: 'sending a result: the queue did not take it',
+      fields: { queueUrl: 'https://q/1', ...fault(`https://q/1 ${index}`) },
+    });
+    const each = [told(1), told(2)];
+    expect(log.lines.slice(0, -1)).toEqual([...each, ...each, ...each]);
+    expect(log.lines.at(-1)).toMatchObject({ level: 'error', fields: { lost: 2 } });
+  });
+
+  it('is told with the error where the call failed', async () => {
+    const error = new Error('network');
+    const { log } = await send(outgoing(1), () => {
+      throw error;
+    });
+    const failed = {
+      level: 'warn',
+      message: 'sending results: the call failed',
+      fields: { queueUrl: 'https://q/1', error },
+    };
+    const lost = { lost: 1 };
+    const message = 'sending results: not all were taken; their requests stay in the queue';
+    expect(log.lines).toEqual([failed, failed, failed, { level: 'error', message, fields: lost }]);
+  });
+
+  it('is nothing to tell of where all were taken', async () => {
+    const { log } = await send(outgoing(2));
+    expect([log.lines, log.counts]).toEqual([[], []]);
+  });
+});
+
 describe('with its time limited', () => {
   /** A queue that answers each call after so many seconds, and the reporting of two results with ten seconds for it. */
   async function sendSlowly(seconds: readonly number[], failing: readonly number[] = []) {
