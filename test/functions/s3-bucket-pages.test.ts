@@ -82,6 +82,26 @@ describe('a listing', () => {
     ],
     ['with prefixes', `<CommonPrefixes><Prefix>p/</Prefix></CommonPrefixes>${plain}`],
     ['with letters beyond the alphabet', entry('<Key>ä/é/😀</Key><VersionId>v</VersionId>')],
+    [
+      'with a key of dots',
+      ['.', '..', 'a/../b'].map((key) => entry(`<Key>${key}</Key><VersionId>v</VersionId>`)).join(''),
+    ],
+    ['with an empty key', entry('<Key></Key><VersionId>v</VersionId>')],
+    ['with an empty element for a key', entry('<Key/><VersionId>v</VersionId>')],
+    ['with an empty element for a version', `<Version/>${plain}`],
+    ['with keys that look like other values', entry('<Key>00123</Key><VersionId>false</VersionId>')],
+    ['with a key named as what objects inherit', entry('<Key>__proto__</Key><VersionId>constructor</VersionId>')],
+    ['with quotes and brackets in a key', entry(`<Key>a>b"c'd</Key><VersionId>v</VersionId>`)],
+    ['with white space that is no ASCII', entry('<Key>a\u00a0b\u0085c</Key><VersionId>v</VersionId>')],
+    ['with a namespace prefix on some', `${plain}<s3:Version><Key>x</Key><VersionId>v</VersionId></s3:Version>`],
+    ['with a namespace prefix on a key', entry('<s3:Key>x</s3:Key><VersionId>v</VersionId>')],
+    ['with a namespace of its own', '<Version xmlns="x"><Key>x</Key><VersionId>v</VersionId></Version>'],
+    ['with white space in tags', '<Version ><Key >x</Key ><VersionId >v</VersionId ></Version >'],
+    ['with an entity that nobody declares', entry('<Key>a</Key><VersionId>v</VersionId><ETag>&e;</ETag>')],
+    [
+      'that is encoded, with encoded markers',
+      `<EncodingType>url</EncodingType><NextKeyMarker>a%2Fb+c</NextKeyMarker>${entry('<Key>a%zz+b</Key><VersionId>v</VersionId>')}`,
+    ],
     ['that is empty', ''],
   ])('%s is read as the SDK reads it', async (_what, inside) => {
     const [ours, theirs] = await bothRead(listing(`<IsTruncated>false</IsTruncated>${inside}`));
@@ -92,12 +112,23 @@ describe('a listing', () => {
   it.each([
     ['an error in an answer of 200', xml('<Error><Code>InternalError</Code></Error>')],
     ['a listing that ends in the middle', xml(`<ListVersionsResult>${plain}<Version><Key>b`)],
+    ['a listing that ends in its last tag', xml(`<ListVersionsResult>${plain}</ListVersionsRes`)],
     ['a listing that ends between two versions', xml(`<ListVersionsResult>${plain}`)],
     ['an error', s3Error(404, 'NoSuchBucket')],
   ])('%s is no page', async (_what, reply) => {
     const [ours, theirs] = await bothRead(reply);
     expect(ours).toBe(theirs);
     expect(ours).toBeTypeOf('string');
+  });
+
+  it.each([
+    ['after a byte order mark', (text: string) => `\ufeff${text}`],
+    ['with a line end after each tag', (text: string) => text.replaceAll('>', '>\r\n')],
+    ['with a prefix on each tag', (text: string) => text.replaceAll(/<(\/?)(?=[A-Z])/g, '<$1s3:')],
+  ])('%s is read as the SDK reads it', async (_what, written) => {
+    const { body, ...rest } = Object(listing(`${plain}<IsTruncated>true</IsTruncated>`));
+    const [ours, theirs] = await bothRead({ ...rest, body: written(body) });
+    expect(ours).toEqual(theirs);
   });
 
   it('is read as the SDK reads it, however it is written', async () => {
