@@ -28,7 +28,7 @@ export async function record(run: Run, standing: Standing, next?: number): Promi
   const before = pending.meta;
   const readAt = reach.clock.monotonic();
   const operations = writeRecord(before, pending.rule, wanted);
-  const outcome = await owedUntil(pending, () => reach.cluster.patch(pathOf(pending), operations, 'whole'));
+  const outcome = await owedUntil(run, () => reach.cluster.patch(pathOf(pending), operations, 'whole'));
   if (outcome.kind !== 'patched') {
     pending.facts = undefined;
     if (outcome.kind === 'conflict' && (await hasNotMoved(run, before)))
@@ -51,15 +51,18 @@ function factsAfter({ reach, pending, rule }: Run, object: KubeObject | undefine
   return factsOf({ object, name: pending.rule, rule, clusterUid: reach.clusterId.uid, readAt });
 }
 
-/** Writes what is owed. What comes while the write is under way is not in it, and is owed anew (P5). */
-async function owedUntil(pending: Pending, write: () => Promise<PatchOutcome>): Promise<PatchOutcome> {
+/**
+ * Writes what is owed. What comes while the write is under way is not in it, and is owed anew (P5); and what is written without the
+ * rule says nothing of a retry or a refusal, so they are owed still.
+ */
+async function owedUntil({ pending, rule }: Run, write: () => Promise<PatchOutcome>): Promise<PatchOutcome> {
   const { owesRecord, owesRefusal } = pending;
   let isWritten = false;
   pending.owesRecord = false;
   pending.owesRefusal = false;
   try {
     const outcome = await refusedOr(write());
-    isWritten = outcome.kind === 'patched';
+    isWritten = outcome.kind === 'patched' && rule !== undefined;
     return outcome;
   } finally {
     pending.owesRecord ||= owesRecord && !isWritten;
