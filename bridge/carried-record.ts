@@ -23,7 +23,7 @@ export function carriedOver(
   const before = readRecordOfAnyRule(meta, of.rule);
   const kept = before !== undefined && countsFor(before, of) ? before : { ruleUid: NONE_NAMED, targets: [] };
   const targets = merged([...kept.targets, ...of.seen]);
-  const ruleUid = requestedOf(targets) > requestedOf(kept.targets) ? NONE_NAMED : kept.ruleUid;
+  const ruleUid = requestedOf(targets) > requestedOf(merged(kept.targets)) ? NONE_NAMED : kept.ruleUid;
   return { ...kept, uid: meta.uid, ruleUid, targets };
 }
 

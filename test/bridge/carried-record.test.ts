@@ -49,4 +49,12 @@ describe('what is written without the rule', () => {
     const isRead = readRecord(meta, { name: RULE, uid: 'younger' }) !== undefined;
     expect(isRead).toBe(ruleUid === '');
   });
+
+  it.each([
+    ['twice the same', [asked, asked]],
+    ['two in a form that cannot be read', [{ place: 'here' }, { place: 'there' }]],
+  ])('counts under any rule of the name as well where it stood over %s (P1, V10)', (_what, targets) => {
+    const seen = { ...asked, target: 'c'.repeat(64) };
+    expect(carried(JSON.stringify({ ...plain, targets }), { knowsAllSent: true, seen: [seen] }).ruleUid).toBe('');
+  });
 });
