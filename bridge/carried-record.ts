@@ -22,8 +22,9 @@ export function carriedOver(
 ): Pick<Record, 'uid' | 'ruleUid' | 'targets'> & Partial<Record> {
   const before = readRecordOfAnyRule(meta, of.rule);
   const kept = before !== undefined && countsFor(before, of) ? before : { ruleUid: NONE_NAMED, targets: [] };
-  const targets = merged([...kept.targets, ...of.seen]);
-  const ruleUid = requestedOf(targets) > requestedOf(merged(kept.targets)) ? NONE_NAMED : kept.ruleUid;
+  const known = merged(kept.targets);
+  const targets = merged([...known, ...of.seen]);
+  const ruleUid = requestedOf(targets) > requestedOf(known) ? NONE_NAMED : kept.ruleUid;
   return { ...kept, uid: meta.uid, ruleUid, targets };
 }
 

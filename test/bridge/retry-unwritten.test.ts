@@ -3,7 +3,7 @@
  * without the rule does not tell of the retry, so that is owed still. The whole bridge over fakes.
  */
 import { expect, it } from 'vitest';
-import { ApiError, type KubeObject } from '../../bridge/ports.ts';
+import { ApiError } from '../../bridge/ports.ts';
 import { RETRY_PREFIX } from '../../bridge/words.ts';
 import { BUCKETS, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
@@ -13,9 +13,6 @@ const MINUTE = 60_000;
 /** The kind is watched in a second version for another rule's sake, in which this one's expressions say nothing. */
 const V2 = { ...BUCKETS, version: 'v2' };
 const rules = [ruleOf(), ruleOf({ match: { ...V2, labelSelector: { matchLabels: { app: 'other' } } } }, 'other-rule')];
-
-const retarget = ({ cluster }: Scene, bucket: string) =>
-  cluster.change('logs', (object: KubeObject) => ({ ...object, spec: { bucket } }));
 
 async function until(scene: Scene, isSo: () => boolean): Promise<void> {
   for (let waited = 0; !isSo() && waited < 10 * MINUTE; waited += 100) await scene.clock.advance(100);
@@ -34,7 +31,7 @@ async function retried(unserved: Set<string>): Promise<Scene> {
   });
   await scene.deleted();
   await scene.clock.advance(31 * SECOND);
-  retarget(scene, 'second');
+  scene.retarget('second');
   await scene.clock.advance(2 * MINUTE);
   expect(scene.standing()).toBe('Held TargetChanged');
   const patch = scene.cluster.patch.bind(scene.cluster);
@@ -61,7 +58,7 @@ it('V8 is written down before its request goes, and is no word for the target th
   expect(first.record()).toMatchObject({ retry: '1', retries: 1 });
 
   await first.bridge.stop();
-  retarget(first, 'third');
+  first.retarget('third');
   const second = await Scene.start({ after: first, rules });
   await second.clock.advance(2 * MINUTE);
   expect(second.standing()).toBe('Held TargetChanged');

@@ -45,15 +45,14 @@ describe('an answer that ends nothing', () => {
   it('V8 V14 nor is a changed target', async () => {
     const first = await Scene.start();
     await first.deleted();
-    const retarget = (bucket: string) => first.cluster.change('logs', (object) => ({ ...object, spec: { bucket } }));
-    retarget('another');
+    first.retarget('another');
     await first.clock.advance(1_000);
     expect(first.record()).toMatchObject({ reason: 'TargetChanged' });
     await first.bridge.stop();
 
     const second = await Scene.start({ after: first, rules: [{ ...ruleOf(), uid: 'younger' }] });
     expect(second.request.data.target.bucket).toBe('another');
-    retarget('third');
+    first.retarget('third');
     await second.clock.advance(1_000);
     expect(second.record()).toMatchObject({ ruleUid: 'younger', reason: 'TargetChanged' });
   });

@@ -14,8 +14,6 @@ const gone: Outcome = { outcome: 'gone', evidence: 'deleted' };
 const absent: Outcome = { outcome: 'gone', evidence: 'absent' };
 const refused: Outcome = { outcome: 'refused', reason: 'NotOwned', message: 'the owner tag is another one' };
 const pendingAt = (progress: string): Outcome => ({ outcome: 'pending', reason: 'InProgress', progress });
-const retarget = (scene: Scene, bucket: string | undefined) =>
-  scene.cluster.change('logs', (object) => ({ ...object, spec: bucket === undefined ? {} : { bucket } }));
 
 async function requested(): Promise<Scene> {
   const scene = await Scene.start();
@@ -112,7 +110,7 @@ describe('a changed target', () => {
     scene.cluster.before = ({ verb }) => {
       if (verb === 'patch') throw new ApiError('patching', 500);
     };
-    retarget(scene, 'another-bucket');
+    scene.retarget('another-bucket');
     expect(await scene.answer(gone, asked)).toBe(false);
     expect(scene.record()).toBeUndefined();
     scene.cluster.before = () => {};
@@ -126,14 +124,14 @@ describe('a changed target', () => {
     const scene = await requested();
     await scene.clock.advance(31_000);
     expect(scene.record()?.reason).toBe('Requested');
-    retarget(scene, 'another-bucket');
+    scene.retarget('another-bucket');
     await settled();
     expect(scene.record()?.reason).toBe('TargetChanged');
   });
 
   it('stays held after a restart: the new target is not asked for (V8)', async () => {
     const first = await requested();
-    retarget(first, 'another-bucket');
+    first.retarget('another-bucket');
     await settled();
     expect(first.standing()).toBe('Held TargetChanged');
     await first.bridge.stop();
@@ -146,9 +144,9 @@ describe('a changed target', () => {
   it('that is cleared after the old one is gone is held, not leaked (V9)', async () => {
     const scene = await requested();
     const asked = scene.request;
-    retarget(scene, 'another-bucket');
+    scene.retarget('another-bucket');
     await settled();
-    retarget(scene, undefined);
+    scene.retarget(undefined);
     await scene.answer(gone, asked);
     expect(scene.standing()).toBe('Held TargetMissing');
     expect(scene.finalizers()).toEqual([ENTRY]);
@@ -158,7 +156,7 @@ describe('a changed target', () => {
     const first = await requested();
     const asked = first.request;
     await first.bridge.stop();
-    retarget(first, 'another-bucket');
+    first.retarget('another-bucket');
     const second = await Scene.start({ after: first });
     const other = second.request;
     expect(other.data.target.bucket).toBe('another-bucket');
@@ -173,7 +171,7 @@ describe('a changed target', () => {
 describe('a target that is cleared', () => {
   it('after it was asked for is gone when the answer says so (K32)', async () => {
     const scene = await requested();
-    retarget(scene, undefined);
+    scene.retarget(undefined);
     await settled();
     expect(scene.standing()).toBe('Held TargetMissing');
     expect(await scene.answer(gone)).toBe(true);

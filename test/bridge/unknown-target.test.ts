@@ -124,7 +124,7 @@ const readingOf = (pending: Pending) => ({
 
 /** A person's or an owner's edit, and what the bridge makes of it. */
 async function retarget(scene: Scene, bucket: string | undefined): Promise<void> {
-  scene.cluster.change('logs', (object) => ({ ...object, spec: bucket === undefined ? {} : { bucket } }));
+  scene.retarget(bucket);
   await scene.clock.advance(3_000);
 }
 

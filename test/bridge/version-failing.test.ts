@@ -82,12 +82,11 @@ describe('a deletion whose rule names a version that is not served, and that fai
 
 it('V10 V14 what was asked for under a rule is known to it over a time unserved, whatever record a namesake has left', async () => {
   const faults: Faults = { unserved: new Set() };
-  const retarget = (bucket: string) => first.cluster.change('logs', (object) => ({ ...object, spec: { bucket } }));
   const first = await sceneWith(faults);
   await first.deleted();
   await first.answer({ outcome: 'pending', reason: 'Deleting' });
   await first.bridge.stop();
-  retarget('another');
+  first.retarget('another');
 
   const younger = [{ ...older, uid: 'younger' }, elsewhere];
   const second = await sceneWith(faults, { after: first, rules: younger });
@@ -99,7 +98,7 @@ it('V10 V14 what was asked for under a rule is known to it over a time unserved,
   expect(second.standing()).toBe('Held RuleNotAccepted');
   await second.bridge.stop();
   faults.unserved.clear();
-  retarget('third');
+  first.retarget('third');
 
   const third = await sceneWith(faults, { after: second, rules: younger });
   await third.clock.advance(MINUTE);

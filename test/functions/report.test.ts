@@ -120,9 +120,8 @@ describe('what the queue does not take', () => {
       message: 'sending results: the call failed',
       fields: { queueUrl: 'https://q/1', error },
     };
-    const lost = { lost: 1 };
     const message = 'sending results: not all were taken; their requests stay in the queue';
-    expect(log.lines).toEqual([failed, failed, failed, { level: 'error', message, fields: lost }]);
+    expect(log.lines).toEqual([failed, failed, failed, { level: 'error', message, fields: { lost: 1 } }]);
   });
 
   it('is nothing to tell of where all were taken', async () => {

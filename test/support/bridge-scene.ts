@@ -84,6 +84,11 @@ export class Scene {
     await settled();
   }
 
+  /** An edit by which the object points at another bucket, or at none. */
+  retarget(bucket: string | undefined): void {
+    this.cluster.change('logs', (object) => ({ ...object, spec: bucket === undefined ? {} : { bucket } }));
+  }
+
   /** The requests that the queue took. */
   get requests(): readonly Request[] {
     return this.queue.taken.map((body) => {
