@@ -4,9 +4,9 @@
  */
 import { possibleRunsEnd, possibleRunsEndOfAnyTerm, ruleDigestOf, runEndsBy } from './contract.ts';
 import type { LiveTarget, Observation, RuleView } from './observation.ts';
-import { beganAt, type Facts, type Pending, remember } from './pending.ts';
+import { beganAt, type Facts, hasWritten, type Pending, remember } from './pending.ts';
 import type { KubeObject } from './ports.ts';
-import { countsFor, type Record, readRecord } from './record.ts';
+import { countsFor, isNamed, type Record, readRecord, recordKey } from './record.ts';
 import type { Evaluation, Rule } from './rule.ts';
 import { slimmed } from './wire.ts';
 import { hasWord, isApproved, releaseWord, retryWord } from './words.ts';
@@ -43,12 +43,22 @@ export function factsOf({ object, name, rule, clusterUid, readAt }: Reading): Fa
   return { object: kept, rule, evaluation, ruleDigest, readAt };
 }
 
-/** Takes what the object's record says into memory, once; it can only add to what is known. */
-export function recall(pending: Pending, rule: Rule | undefined): void {
-  if (pending.recalled || rule === undefined) return;
+/**
+ * Takes what the object's record says into memory; it can only add to what is known. Later only what another process that believes
+ * to lead has written over it.
+ */
+export function recall(pending: Pending, rule: Rule | undefined, now: number): void {
+  if (rule === undefined) return;
+  const { meta, recalled } = pending;
   pending.recalled = true;
-  const record = readRecord(pending.meta, rule);
+  if (recalled && hasWritten(pending, meta.annotations?.[recordKey(rule.name)])) return;
+  const record = readRecord(meta, rule);
   if (record === undefined || !countsFor(record, pending)) return;
+  if (!recalled) recallFirst(pending, record);
+  if (recalled || pending.knowsAllSent) recallOthers(pending, record, now);
+}
+
+function recallFirst(pending: Pending, record: Record): void {
   pending.unknownTarget = record.unknownTarget === true && !hasLearnt(pending, record);
   for (const target of record.targets) remember(pending, target);
   pending.firstPublished ??= record.firstPublished === undefined ? undefined : Date.parse(record.firstPublished);
@@ -62,6 +72,16 @@ export function recall(pending: Pending, rule: Rule | undefined): void {
     const { due, ...refusal } = record.refused;
     pending.refusal ??= { ...refusal, dueAt: Date.parse(due) };
   }
+}
+
+/**
+ * What another process has asked for needs a gone of its own, and has to stay written (trap V10); copies of it can still run (V12).
+ * A record that somebody has damaged names nothing, and who knows what was sent is not made to forget it (P4).
+ */
+function recallOthers(pending: Pending, { targets }: Record, now: number): void {
+  const asked = targets.filter((target) => target.requested && isNamed(target));
+  if (asked.length > 0) pending.othersUntil = now;
+  for (const target of asked) remember(pending, target);
 }
 
 /** Nobody asks so often: what says more is somebody's mistake, and counted on from there no record could be written any more. */

@@ -60,7 +60,7 @@ async function runOnce(reach: Reach, pending: Pending, taken: Settle[]): Promise
   const seen = ruleSeen(pending, rule);
   // The watch was faster than the GET: what was read is not what is there.
   if (currentFacts(pending, seen) === undefined) return { kind: 'again' };
-  recall(pending, seen);
+  recall(pending, seen, reach.clock.now());
   // What is written without the rule does not name what a result was about: that stays in its queue (trap V10).
   for (const settle of pending.settles.splice(0)) seen === undefined ? settle(false) : taken.push(settle);
   const run: Run = { reach, pending, facts, rule: seen, hasResults: taken.length > 0 };

@@ -52,6 +52,11 @@ const recordSchema = z.object({
 /** Stands among the targets for those that a record names in a way that cannot be read: asked for, and never confirmed. */
 const UNREAD: KnownTarget = { target: '0'.repeat(64), rule: '0'.repeat(64), requested: true, started: false };
 
+/** Whether a record says which target it is. */
+export function isNamed({ target }: KnownTarget): boolean {
+  return target !== UNREAD.target;
+}
+
 /** Of a record that is not read whole, as one of a later version may be: all that can be, by itself. */
 const partsSchema = z.object({
   uid,
@@ -127,7 +132,7 @@ function partOf(meta: ObjectMeta, rule: string, written: unknown): Record | unde
   const part = partsSchema.safeParse(written).data;
   if (part === undefined) return undefined;
   const retry = part.retry === null ? retryWord(meta, rule) : part.retry;
-  const unknownTarget = part.targets.some(({ target }) => target === UNREAD.target) || part.unknownTarget;
+  const unknownTarget = !part.targets.every(isNamed) || part.unknownTarget;
   return { ...notReadWhole(meta), ...part, retry, unknownTarget };
 }
 
@@ -161,13 +166,17 @@ function notReadWhole(meta: ObjectMeta): Pick<Record, 'phase' | 'reason' | 'mess
   };
 }
 
-/** Writes a record over exactly what was read there, on exactly the object that was read. */
-export function writeRecord(meta: ObjectMeta, rule: string, record: Record): readonly PatchOperation[] {
-  const [key, all] = [recordKey(rule), '/metadata/annotations'];
-  const path = `${all}/${escapePointer(key)}`;
+/** A record as it stands on an object. */
+export function recordText(record: Record): string {
   // What a person wants to know comes first: kubectl describe cuts annotations short.
   const { phase, reason, message, since, ...rest } = clipped(record);
-  const value = JSON.stringify({ phase, reason, message, since, ...rest });
+  return JSON.stringify({ phase, reason, message, since, ...rest });
+}
+
+/** Writes a record's text over exactly what was read there, on exactly the object that was read. */
+export function writeRecord(meta: ObjectMeta, rule: string, value: string): readonly PatchOperation[] {
+  const [key, all] = [recordKey(rule), '/metadata/annotations'];
+  const path = `${all}/${escapePointer(key)}`;
   const old = meta.annotations?.[key];
   if (old !== undefined) {
     return [...guards(meta), { op: 'test', path, value: old }, { op: 'replace', path, value }];

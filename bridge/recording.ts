@@ -9,7 +9,7 @@ import { entryOf, hasEntry } from './finalizer.ts';
 import { factsOf } from './observe.ts';
 import { advance, type Facts, type Pending, type Standing } from './pending.ts';
 import { ApiError, type KubeObject, type ObjectMeta, type PatchOutcome } from './ports.ts';
-import { type Record, readRecordUnder, recordKey, saysTheSame, writeRecord } from './record.ts';
+import { type Record, readRecordUnder, recordKey, recordText, saysTheSame, writeRecord } from './record.ts';
 import { nameOf, pathOf, type Run } from './run.ts';
 import { trimmed } from './wire.ts';
 
@@ -27,7 +27,8 @@ export async function record(run: Run, standing: Standing, next?: number): Promi
   // What the write was made for: the watch may move on while it is under way.
   const before = pending.meta;
   const readAt = reach.clock.monotonic();
-  const operations = writeRecord(before, pending.rule, wanted);
+  pending.recordTried = recordText(wanted);
+  const operations = writeRecord(before, pending.rule, pending.recordTried);
   const outcome = await owedUntil(run, () => reach.cluster.patch(pathOf(pending), operations, 'whole'));
   if (outcome.kind !== 'patched') {
     pending.facts = undefined;

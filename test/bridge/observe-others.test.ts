@@ -82,7 +82,7 @@ describe('a record', () => {
   };
   const recalled = (changes: Partial<Pending>, rule: Rule | undefined = ruleOf()): Pending => {
     const pending = pendingOf(changes);
-    recall(pending, rule);
+    recall(pending, rule, START);
     return pending;
   };
 
@@ -112,9 +112,9 @@ describe('a record', () => {
 
   it('is not read before there is a rule, and then is', () => {
     const pending = pendingOf({ meta: recorded({ retries: 3 }) });
-    recall(pending, undefined);
+    recall(pending, undefined, START);
     expect(pending).toMatchObject({ recalled: false, retries: 0 });
-    recall(pending, ruleOf());
+    recall(pending, ruleOf(), START);
     expect(pending).toMatchObject({ recalled: true, retries: 3 });
   });
 

@@ -43,7 +43,7 @@ function observed(changes: Partial<Pending> = {}, under: Under = {}): Observatio
   const { spec = { bucket: 'b' }, pending = pendingOf(changes) } = under;
   const rule = 'rule' in under ? under.rule : ruleOf();
   const object = { apiVersion: 'storage.example.com/v1', kind: 'Bucket', metadata: pending.meta, spec };
-  recall(pending, rule);
+  recall(pending, rule, START);
   return observe(pending, factsOf({ object, name: RULE, rule, clusterUid: CLUSTER_UID, readAt: 0 }), { rule });
 }
 
@@ -152,11 +152,13 @@ describe('a record', () => {
     expect(pending).toMatchObject({ retryHandled: 'new', standing });
   });
 
-  it('is read once: what is written later is this process’s own', () => {
-    const pending = pendingOf({ meta: recorded() });
-    observed({}, { pending });
-    pending.meta = recorded({ targets: [target] });
-    expect(observed({}, { pending }).seen).toHaveLength(1);
+  it('is read once, whether it was written or is only thought to be', () => {
+    const meta = recorded({ targets: [target] });
+    const text = meta.annotations?.[recordKey(RULE)];
+    for (const own of [{ recordedText: text }, { recordTried: text }]) {
+      const pending = pendingOf({ meta, recalled: true, ...own });
+      expect(observed({}, { pending })).toMatchObject({ seen: [{ requested: false }], runsEnd: undefined });
+    }
   });
 
   it.each([

@@ -23,7 +23,7 @@ const gone: Outcome = { outcome: 'gone', evidence: 'deleted' };
 /** What is observed in the next look at an object with such a spec. */
 function look(pending: Pending, spec: object, rule: Rule | undefined = ruleOf()) {
   const object = { apiVersion: 'storage.example.com/v1', kind: 'Bucket', metadata: pending.meta, spec };
-  recall(pending, rule);
+  recall(pending, rule, START);
   return observe(pending, factsOf({ object, name: RULE, rule, clusterUid: CLUSTER_UID, readAt: 0 }), { rule });
 }
 

@@ -1,0 +1,130 @@
+/*
+ * A record that another process which believes to lead has written over this one's: what it has asked for is learnt from there, as
+ * plain data first, then through the whole bridge over fakes, where the other bridge is an annotation that changes.
+ */
+import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../bridge/contract.ts';
+import { recall } from '../../bridge/observe.ts';
+import type { Pending } from '../../bridge/pending.ts';
+import type { ObjectMeta } from '../../bridge/ports.ts';
+import { recordKey } from '../../bridge/record.ts';
+import { deletingMeta, ENTRY, pendingOf, RULE, ruleOf } from '../support/bridge-builders.ts';
+import { Scene } from '../support/bridge-scene.ts';
+import { START, stamp } from '../support/manual-clock.ts';
+
+const A = 'a'.repeat(64);
+const B = 'b'.repeat(64);
+const KEY = recordKey(RULE);
+const HOUR = 3_600_000;
+const gone: Outcome = { outcome: 'gone', evidence: 'deleted' };
+
+describe('a record that another process has written over', () => {
+  const asked = { target: A, rule: B, requested: true, started: true };
+  const met = { target: B, rule: B, requested: false, started: false };
+  const over = (targets: unknown[], changes: object = {}): ObjectMeta => {
+    const record = {
+      uid: 'uid-logs',
+      ruleUid: `uid-of-${RULE}`,
+      phase: 'Held',
+      reason: 'NotOwned',
+      message: 'm',
+      targets,
+    };
+    const text = JSON.stringify({ ...record, since: stamp(START - 60_000), retry: 'x', retries: 3, ...changes });
+    return deletingMeta({ annotations: { [KEY]: text } });
+  };
+  const known: Partial<Pending> = { recalled: true, recordedText: 'before', recordTried: 'before' };
+  const read = (changes: Partial<Pending>): Pending => {
+    const pending = pendingOf({ ...known, ...changes });
+    recall(pending, ruleOf(), START + 7);
+    return pending;
+  };
+
+  it('tells what that one has asked for, copies of which can still run (V10, V12); nothing else', () => {
+    const { othersUntil, seen, retries, retryHandled, standing } = read({ meta: over([asked, met]) });
+    expect({ othersUntil, seen, retries, retryHandled, standing }).toEqual({
+      ...{ othersUntil: START + 7, seen: [asked], retries: 0, retryHandled: undefined, standing: undefined },
+    });
+  });
+
+  it('tells so at the first look too, where nobody can have written anything as far as this one knows', () => {
+    expect(read({ meta: over([asked, met]), recalled: false })).toMatchObject({
+      ...{ othersUntil: START + 7, seen: [asked, met], retries: 3 },
+    });
+    const newcomer = read({ meta: over([asked, met]), recalled: false, knowsAllSent: false });
+    expect(newcomer).toMatchObject({ othersUntil: undefined, seen: [asked, met] });
+  });
+
+  it.each([
+    ['and asked for nothing', over([met])],
+    ['of another object', over([asked], { uid: 'uid-of-another' })],
+    ['of another rule of that name', over([asked], { ruleUid: 'older' })],
+    ['and somebody damaged since', deletingMeta({ annotations: { [KEY]: '{"uid":"uid-logs"' } })],
+    ['in a way that cannot be read', over([{ to: A }])],
+    ['and somebody took off', deletingMeta()],
+  ])('%s tells nothing', (_what, meta) => {
+    expect(read({ meta })).toMatchObject({ othersUntil: undefined, seen: [], unknownTarget: undefined });
+  });
+
+  it('in a form of a later version tells what can be read of it', () => {
+    expect(read({ meta: over([{ to: A }, asked], { phase: 'Later' }) })).toMatchObject({
+      ...{ othersUntil: START + 7, seen: [asked], unknownTarget: undefined },
+    });
+  });
+});
+
+describe('a bridge whose record another one writes over', () => {
+  const OTHERS = 'said by another bridge';
+  /** A bridge that has asked for its target, and an other one that has asked for a second since. */
+  const overwritten = async (): Promise<Scene> => {
+    const scene = await Scene.start();
+    await scene.deleted();
+    await scene.clock.advance(31_000);
+    const record = scene.record();
+    const targets = [record?.targets[0], { ...record?.targets[0], target: A }];
+    scene.cluster.annotate('logs', KEY, JSON.stringify({ ...record, message: OTHERS, targets }));
+    return scene;
+  };
+
+  it('P1 V10 frees nothing by the gone of its own target, and has the other one stay written', async () => {
+    const scene = await overwritten();
+    const both = scene.record()?.targets;
+    await scene.clock.advance(HOUR / 3);
+    expect([scene.record()?.message === OTHERS, scene.record()?.targets]).toEqual([false, both]);
+    expect(await scene.answer(gone)).toBe(true);
+    expect([scene.standing(), scene.finalizers()]).toEqual(['Held TargetChanged', [ENTRY]]);
+    await scene.bridge.stop();
+    const next = await Scene.start({ after: scene });
+    await next.answer(gone);
+    expect([next.standing(), next.finalizers()]).toEqual(['Held TargetChanged', [ENTRY]]);
+  });
+
+  it('P2 V1 has a release wait until what the other one has sent can run no more', async () => {
+    const scene = await overwritten();
+    await scene.clock.advance(HOUR / 3);
+    scene.cluster.annotate('logs', `release.finalizer-bridge.dev/${RULE}`, 'uid-logs');
+    await scene.clock.advance(11 * HOUR);
+    expect([scene.standing(), scene.finalizers()]).toEqual(['Pending ReleaseWaiting', [ENTRY]]);
+    await scene.clock.advance(2 * HOUR);
+    expect(scene.cluster.peek('logs')).toBeUndefined();
+  });
+
+  it('takes a write of its own whose answer was lost for its own', async () => {
+    const scene = await Scene.start({
+      prepare: ({ cluster }) => {
+        const patch = cluster.patch.bind(cluster);
+        let isLost = false;
+        cluster.patch = async (path, operations, how) => {
+          const outcome = await patch(path, operations, how);
+          if (how !== 'whole' || isLost) return outcome;
+          isLost = true;
+          throw new Error('connection reset');
+        };
+      },
+    });
+    await scene.deleted();
+    await scene.clock.advance(HOUR);
+    const [pending] = scene.bridge.pendings();
+    expect([scene.record()?.reason, pending?.othersUntil, pending?.overwritten]).toEqual(['Requested', undefined, 0]);
+  });
+});
