@@ -40,16 +40,16 @@ const recordSchema = z.object({
   attributes: z.object({ SenderId: z.string(), ApproximateReceiveCount: z.string().check(z.regex(/^\d+$/)) }),
   eventSourceARN: z.string().check(z.regex(/^arn:[^:]+:sqs:[^:]+:[^:]+:[^:]+$/)),
 });
-const eventSchema = z.object({ Records: z.array(z.object({ messageId: z.string().check(z.minLength(1)) })) });
-const eventOf = z.object({ Records: z.array(z.unknown()) });
+const eventSchema = z.object({ Records: z.array(z.looseObject({ messageId: recordSchema.shape.messageId })) });
 
 /**
  * Reads an event.
  * @throws ZodError when it is no event of SQS: Lambda then keeps the whole batch.
  */
 export function readEvent(event: unknown, log: Log): LambdaBatch {
-  const everyId = eventSchema.parse(event).Records.map(({ messageId }) => messageId);
-  const records = eventOf.parse(event).Records.flatMap((record) => {
+  const { Records } = eventSchema.parse(event);
+  const everyId = Records.map(({ messageId }) => messageId);
+  const records = Records.flatMap((record) => {
     const parsed = recordSchema.safeParse(record);
     return parsed.success ? [toRecord(parsed.data)] : [];
   });

@@ -131,6 +131,41 @@ describe('a listing', () => {
     expect(ours).toEqual(theirs);
   });
 
+  it.each([
+    ['with a version in a processing instruction', `<?x ${plain}?>${plain}`],
+    ['with a key in one', entry('<?x <Key>q</Key>?><Key>a</Key><VersionId>v</VersionId>')],
+    ['with a version in another', `<Version>${plain}<Key>x</Key><VersionId>w</VersionId></Version>`],
+    ['with a version in a prefix', `<CommonPrefixes>${plain}</CommonPrefixes>`],
+    ['with a delete marker in a version', entry(`<Key>x</Key>${entry('<Key>m</Key>', 'DeleteMarker')}`)],
+    ['with a key in its owner', entry('<Owner><Key>o</Key></Owner><Key>x</Key><VersionId>v</VersionId>')],
+    ['with a key in its owner alone', entry('<Owner><Key>o</Key></Owner><VersionId>v</VersionId>')],
+    ['with elements in a key', entry('<Key><ID>o</ID></Key><VersionId>v</VersionId>')],
+    ['with two keys', entry('<Key>x</Key><Key>y</Key><VersionId>v</VersionId>')],
+    ['with a key and an empty element for one', entry('<Key/><Key>y</Key><VersionId>v</VersionId>')],
+    ['with two version ids', entry('<Key>x</Key><VersionId>v</VersionId><VersionId>w</VersionId>')],
+    ['with white space in the tag that ends a version', `${plain.replace('</Version>', '</Version >')}${plain}`],
+    ['with what looks like a version in an attribute', `<Name a="${plain}">n</Name>${plain}`],
+    ['with a version that does not end', `<Version><Key>a</Key>${plain}`],
+    ['with a version in a second root', `</ListVersionsResult><ListVersionsResult>${plain}`],
+    ['that ends as it did not begin', `${plain}</ListVersionsResult><Other>x</Other>`],
+  ])('%s, as no store is known to write, is read as the SDK reads it or left alone', async (_what, inside) => {
+    const [ours, theirs] = await bothRead(listing(inside));
+    expect(ours).toEqual(theirs);
+  });
+
+  it.each(['<Version>', '<Version><Key>a', `${plain}<Version>`, '<a>b</a>', '<Version/>', '\n', '<a><b>c</b></a>'])(
+    'that says %j very often takes no more time than it is long',
+    (often) => {
+      const taken = (times: number) => {
+        const began = performance.now();
+        for (let round = 0; round < 8; round += 1) takeVersions(Object(listing(often.repeat(times))).body);
+        return performance.now() - began;
+      };
+      taken(1_000);
+      expect(taken(40_000)).toBeLessThan(1_000 + 16 * taken(10_000));
+    },
+  );
+
   it('is read as the SDK reads it, however it is written', async () => {
     const word = fc.constantFrom(
       'a',
@@ -142,6 +177,8 @@ describe('a listing', () => {
       'é',
       '<!--x-->',
       '<![CDATA[<Key>b</Key>]]>',
+      '<?x <Key>b</Key>?>',
+      '<Key>c</Key>',
       '\r',
     );
     const text = fc.array(word, { maxLength: 4 }).map((words) => words.join(''));

@@ -70,7 +70,7 @@ export interface Pass {
 /** A version or a delete marker. `VersionId` is `null` (the word) for what was written without versioning. */
 export interface Version {
   readonly Key: string;
-  readonly VersionId?: string;
+  readonly VersionId?: string | undefined;
 }
 
 /** How commands of one client become calls of one kind. */

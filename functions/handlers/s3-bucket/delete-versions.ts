@@ -110,7 +110,7 @@ async function deleteTogether(work: Work, versions: readonly Version[]): Promise
   // A 200 says only that the list was read: each key has its own fate.
   const errors = answer.value.Errors ?? [];
   for (const { Key = '', VersionId, Code = 'Unknown' } of errors) {
-    const version = { Key, ...(VersionId === undefined ? {} : { VersionId }) };
+    const version = { Key, VersionId };
     noteFault(work, version, classifyCode('s3:DeleteObjects', Code, s3Errors));
   }
   noteDeleted(bucket, versions.length - errors.length, pass);

@@ -67,12 +67,8 @@ async function listPage(bucket: Bucket, pass: Pass, range: Range): Promise<Liste
   const page = versionsOf(answer.value);
   pass.seen += page.length;
   if (!IsTruncated || NextKeyMarker === undefined) return { page, after: undefined };
-  const { VersionIdMarker: _, ...rest } = range;
   const KeyMarker = decodeKey(NextKeyMarker, EncodingType);
-  return {
-    page,
-    after: { ...rest, KeyMarker, ...(NextVersionIdMarker ? { VersionIdMarker: NextVersionIdMarker } : {}) },
-  };
+  return { page, after: { ...range, KeyMarker, VersionIdMarker: NextVersionIdMarker || undefined } };
 }
 
 function list({ look, objects }: Bucket, range: Range & { readonly MaxKeys: number }) {
@@ -92,7 +88,7 @@ interface Listed {
 
 function versionsOf({ Versions = [], DeleteMarkers = [], EncodingType }: Listed): readonly Version[] {
   return [...Versions, ...DeleteMarkers].flatMap(({ Key, VersionId }) =>
-    Key === undefined ? [] : [{ Key: decodeKey(Key, EncodingType), ...(VersionId === undefined ? {} : { VersionId }) }],
+    Key === undefined ? [] : [{ Key: decodeKey(Key, EncodingType), VersionId }],
   );
 }
 
@@ -101,15 +97,15 @@ function versionsOf({ Versions = [], DeleteMarkers = [], EncodingType }: Listed)
  * asking for one key each. One part, or none, if there is nothing to split.
  */
 async function split(bucket: Bucket, range: Range): Promise<readonly Range[]> {
-  const { Prefix = '', KeyMarker = '' } = range;
+  const { Prefix, KeyMarker = '' } = range;
   const here = [...KeyMarker];
   const firstAfter = async (prefix: string): Promise<string | undefined> => {
-    const answer = await list(bucket, { ...(Prefix === '' ? {} : { Prefix }), KeyMarker: prefix + LAST, MaxKeys: 1 });
+    const answer = await list(bucket, { Prefix, KeyMarker: prefix + LAST, MaxKeys: 1 });
     return answer.means === 'done' ? versionsOf(answer.value)[0]?.Key : undefined;
   };
   const start = (key: readonly string[], length: number) => key.slice(0, length).join('');
   // The longer the prefix, the more lies after it: the shortest one that anything lies after is looked for.
-  let [shortest, longest] = [[...Prefix].length + 1, here.length];
+  let [shortest, longest] = [[...(Prefix ?? '')].length + 1, here.length];
   let next = await firstAfter(start(here, longest));
   if (next === undefined) return [];
   while (shortest < longest) {
@@ -125,5 +121,5 @@ async function split(bucket: Bucket, range: Range): Promise<readonly Range[]> {
     next = await firstAfter(prefix);
   }
   const last = parts.at(-1)?.Prefix ?? '';
-  return next === undefined ? parts : [...parts, { ...(Prefix === '' ? {} : { Prefix }), KeyMarker: last + LAST }];
+  return next === undefined ? parts : [...parts, { Prefix, KeyMarker: last + LAST }];
 }

@@ -32,7 +32,7 @@ export function listVersionsCommand(input: ListObjectVersionsCommandInput): List
         taken = await takeFrom(result.response);
         return result;
       },
-    { relation: 'after', toMiddleware: 'deserializerMiddleware' },
+    beside('after', 'deserializer'),
   );
   command.middlewareStack.addRelativeTo(
     <A, R extends Sent>(next: (args: A) => Promise<R>) =>
@@ -43,9 +43,14 @@ export function listVersionsCommand(input: ListObjectVersionsCommandInput): List
         if (output !== undefined) Reflect.set(output, 'Versions', [...taken, ...(rest ?? [])]);
         return result;
       },
-    { relation: 'before', toMiddleware: 'deserializerMiddleware' },
+    beside('before', 'deserializer'),
   );
   return command;
+}
+
+/** Where a middleware stands beside one that every command has. */
+function beside<R extends 'after' | 'before'>(relation: R, middleware: string) {
+  return { relation, toMiddleware: `${middleware}Middleware` };
 }
 
 /** Takes the versions out of what the SDK is about to read. In an error there are none. */
@@ -69,7 +74,7 @@ export function deleteVersionsCommand(
         Reflect.set(Object(args.request), 'body', deletionText(versions));
         return next(args);
       },
-    { relation: 'after', toMiddleware: 'serializerMiddleware' },
+    beside('after', 'serializer'),
   );
   return command;
 }

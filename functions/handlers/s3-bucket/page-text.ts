@@ -4,12 +4,16 @@
  */
 import type { Version } from './bucket.ts';
 
-const ENTRY = /<(Version|DeleteMarker)>(.*?)<\/\1>/gs;
+/** What comes before the first element inside of the root. */
+const START = /^\ufeff?(?:<\?[^<>]*\?>)?\s*<(\w+)[^<>]*>/;
+/**
+ * An element inside of the root, without attributes: a version or a delete marker, whose elements hold text or such elements, which
+ * are no key and no version id; or another one, which holds text.
+ */
+const ELEMENT =
+  /\s*<(?:(Version|DeleteMarker)>(?:\s*<(?:\w+ ?\/>|(\w+)>(?:[^<]*|(?:\s*<(?!Key>|VersionId>)(\w+)>[^<]*<\/\3>)+\s*)<\/\2>))*\s*<\/\1>|\w+ ?\/>|(\w+)>[^<]*<\/\4>)/gy;
 /** Text without markup, and without white space, which XML or the SDK read as something else; an encoded key has none. */
-const KEY = /<Key>([^<&\s]*)<\/Key>/;
-const VERSION_ID = /<VersionId>([^<&\s]*)<\/VersionId>/;
-/** How comments and CDATA sections begin, in which what looks like a version is none. */
-const HIDING = '<!';
+const VALUE = /^>([^<&\s]*)<\//;
 
 /** What was read of a listing, keys as they are encoded there. */
 export interface PageText {
@@ -18,18 +22,31 @@ export interface PageText {
   readonly rest: string;
 }
 
-/** Takes the versions and delete markers out of a listing. Whether it came to its end shows in the rest. */
+/**
+ * Takes the versions and delete markers out of a listing. Whether it came to its end shows in the rest, which is all of it where
+ * anything in it stands otherwise than S3 writes it.
+ */
 export function takeVersions(listing: string): PageText {
-  if (listing.includes(HIDING)) return { versions: [], rest: listing };
+  const [start = '', root] = START.exec(listing) ?? [];
+  const inside = listing.slice(start.length);
   const versions: Version[] = [];
-  const rest = listing.replace(ENTRY, (entry) => {
-    const [, Key] = KEY.exec(entry) ?? [];
-    const [, VersionId] = VERSION_ID.exec(entry) ?? [];
-    if (Key === undefined || VersionId === undefined) return entry;
-    versions.push({ Key, VersionId });
-    return '';
-  });
-  return { versions, rest };
+  let rest = start;
+  let end = 0;
+  for (const [text, kind] of inside.matchAll(ELEMENT)) {
+    end += text.length;
+    const Key = valueIn(text, '<Key');
+    const VersionId = valueIn(text, '<VersionId');
+    if (kind === undefined || Key === undefined || VersionId === undefined) rest += text;
+    else versions.push({ Key, VersionId });
+  }
+  const after = inside.slice(end);
+  return after.trim() === `</${root}>` ? { versions, rest: rest + after } : { versions: [], rest: listing };
+}
+
+/** The value of what an entry has once. */
+function valueIn(entry: string, tag: string): string | undefined {
+  const [, rest, more] = entry.split(tag);
+  return rest === undefined || more !== undefined ? undefined : VALUE.exec(rest)?.[1];
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -14,8 +14,7 @@ const bucketName = z.string().check(
     (name) => !name.endsWith('--x-s3'),
     'a directory bucket; this handler takes down general purpose buckets only',
   ),
-  z.regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'not the name of an S3 bucket'),
-  z.refine((name) => !name.includes('..') && !/^\d+\.\d+\.\d+\.\d+$/.test(name), 'not the name of an S3 bucket'),
+  z.regex(/^(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'not the name of an S3 bucket'),
   z.refine((name) => !otherKinds.test(name), 'not a general purpose bucket'),
 );
 
