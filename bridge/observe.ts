@@ -6,7 +6,7 @@ import { possibleRunsEnd, possibleRunsEndOfAnyTerm, ruleDigestOf, runEndsBy } fr
 import type { LiveTarget, Observation, RuleView } from './observation.ts';
 import { beganAt, type Facts, hasWritten, type Pending, remember } from './pending.ts';
 import type { KubeObject } from './ports.ts';
-import { countsFor, isNamed, type Record, readRecord, recordKey } from './record.ts';
+import { countsFor, isNamed, namesRequested, type Record, readRecord, recordKey } from './record.ts';
 import type { Evaluation, Rule } from './rule.ts';
 import { slimmed } from './wire.ts';
 import { hasWord, isApproved, releaseWord, retryWord } from './words.ts';
@@ -54,8 +54,8 @@ export function recall(pending: Pending, rule: Rule | undefined, now: number): v
   if (recalled && hasWritten(pending, meta.annotations?.[recordKey(rule.name)])) return;
   const record = readRecord(meta, rule);
   if (record === undefined || !countsFor(record, pending)) return;
-  if (!recalled) recallFirst(pending, record);
   if (recalled || pending.knowsAllSent) recallOthers(pending, record, now);
+  if (!recalled) recallFirst(pending, record);
 }
 
 function recallFirst(pending: Pending, record: Record): void {
@@ -80,7 +80,8 @@ function recallFirst(pending: Pending, record: Record): void {
  */
 function recallOthers(pending: Pending, { targets }: Record, now: number): void {
   const asked = targets.filter((target) => target.requested && isNamed(target));
-  if (asked.length > 0) pending.othersUntil = now;
+  // What is known already tells of nothing new: two that only tell of a release would put it off for each other for good (P4).
+  if (!namesRequested({ targets: pending.seen }, asked)) pending.othersUntil = now;
   for (const target of asked) remember(pending, target);
 }
 

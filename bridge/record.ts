@@ -188,7 +188,7 @@ export function writeRecord(meta: ObjectMeta, rule: string, value: string): read
 }
 
 /** Whether it names every target that was requested. */
-export function namesRequested(record: Record | undefined, seen: readonly KnownTarget[]): boolean {
+export function namesRequested(record: Pick<Record, 'targets'> | undefined, seen: readonly KnownTarget[]): boolean {
   const named = record?.targets.filter(({ requested }) => requested).map(({ target }) => target) ?? [];
   return seen.every(({ requested, target }) => !requested || named.includes(target));
 }

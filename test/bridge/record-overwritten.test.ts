@@ -109,6 +109,19 @@ describe('a bridge whose record another one writes over', () => {
     expect(scene.cluster.peek('logs')).toBeUndefined();
   });
 
+  it('P4 has a release wait no longer for it where the other one only tells of that again and again', async () => {
+    const scene = await overwritten();
+    scene.cluster.annotate('logs', `release.finalizer-bridge.dev/${RULE}`, 'uid-logs');
+    for (let passed = 0; passed < 13 * HOUR && scene.cluster.peek('logs') !== undefined; passed += HOUR / 4) {
+      await scene.clock.advance(HOUR / 4);
+      const record = scene.record();
+      if (record !== undefined && record.message !== OTHERS) {
+        scene.cluster.annotate('logs', KEY, JSON.stringify({ ...record, message: OTHERS }));
+      }
+    }
+    expect(scene.cluster.peek('logs')).toBeUndefined();
+  });
+
   it('takes a write of its own whose answer was lost for its own', async () => {
     const scene = await Scene.start({
       prepare: ({ cluster }) => {
