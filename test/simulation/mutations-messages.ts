@@ -35,6 +35,13 @@ export const messageMutations: readonly Mutation[] = [
     caughtBy: 'V10',
   },
   {
+    what: 'takes whatever stands in a record for its own',
+    file: 'bridge/observe.ts',
+    from: 'if (recalled || pending.knowsAllSent) recallOthers(pending, record, now);',
+    to: '',
+    caughtBy: 'V10',
+  },
+  {
     what: 'frees by the gone of what followed a target that nobody knows',
     file: 'bridge/decide.ts',
     from: 'if (see.unknownTarget) return undefined;',

@@ -17,12 +17,14 @@ import { messageTraps } from './traps-messages.ts';
 import { overtakingTraps } from './traps-overtaking.ts';
 import { ruleTraps } from './traps-rules.ts';
 import { targetTraps } from './traps-targets.ts';
+import { togetherTraps } from './traps-together.ts';
 import { watchingTraps } from './traps-watching.ts';
 
 /** The scenarios; several may have the id of one trap. */
 export const scenarios: readonly Trap[] = [
   ...overtakingTraps,
   ...targetTraps,
+  ...togetherTraps,
   ...watchingTraps,
   ...leadingTraps,
   ...messageTraps,
