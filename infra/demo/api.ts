@@ -52,22 +52,24 @@ export async function giveWord(
   const { object, value } = word;
   const key = `${word.key}${ruleOf(stage, object)}`;
   timeline.command(`kubectl -n ${stage.namespace} annotate ${kubectlName(stage, object)} ${key}=${value}`);
-  await patch(stage, object, { body: { metadata: { annotations: { [key]: value } } } });
+  await patch(stage, object, { manager: 'kubectl-annotate', body: { metadata: { annotations: { [key]: value } } } });
 }
 
 /** Writes an object's status, as whoever makes the outside thing would. */
 export async function writeStatus(stage: Stage, object: string, status: object): Promise<void> {
-  await patch(stage, object, { subresource: '/status', body: { status } });
+  await patch(stage, object, { manager: 'demo', subresource: '/status', body: { status } });
 }
 
 interface Patch {
+  /** Who the managed fields, and what the bridge tells of a word, say has written it. */
+  readonly manager: string;
   readonly subresource?: string;
   readonly body: object;
 }
 
-async function patch(stage: Stage, object: string, { subresource = '', body }: Patch): Promise<void> {
+async function patch(stage: Stage, object: string, { manager, subresource = '', body }: Patch): Promise<void> {
   const { kind, name } = partsOf(stage, object);
-  const path = `${kind.path}/${name}${subresource}`;
+  const path = `${kind.path}/${name}${subresource}?fieldManager=${manager}`;
   const answer = await stage.system.kube.request('PATCH', path, body, MERGE_PATCH);
   if (answer.status !== 200) throw new Error(`patching ${object}: ${answer.status} ${JSON.stringify(answer.body)}`);
 }

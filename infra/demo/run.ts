@@ -62,7 +62,10 @@ async function play(stage: Stage, { timeline, onCounts, keep }: RunInput): Promi
   timeline.line('cloud', `${counts.bucketVersionsDeleted.toLocaleString('en-US')} versions and delete markers deleted`);
   for (const fault of faults) timeline.line('NOT AS EXPECTED', fault, 'bad');
   if (faults.length === 0) timeline.line('', 'all as expected', 'good');
-  if (!keep) await stage.system.stop();
+  if (!keep) {
+    await stage.system.stop();
+    timeline.text('', 'With an object that is held, for explain and for words of your own: npm run demo -- --keep');
+  }
   onCounts(counts);
   return faults.length === 0;
 }

@@ -83,7 +83,9 @@ describe('the demo of the README, with --json', () => {
     /until \d\d:\d\d:\d\d UTC/,
     /annotate bucket\/legacy release\.finalizer-bridge\.dev\/team-buckets=[-0-9a-f]{36}\/now/,
     /Bucket\/legacy .*s3:\/\/team-a-legacy is still there \(3 objects\)/,
+    /by field manager kubectl-annotate at/,
     /all as expected/,
+    /npm run demo -- --keep/,
   ])('tells on stderr: %s', (told) => {
     expect(run().stderr).toMatch(told);
   });
