@@ -3,7 +3,7 @@
  * nothing under the rule, and leaves on the object whatever may matter when it is back (P5). Pure. Called by recording.ts.
  */
 import type { ObjectMeta } from './ports.ts';
-import { countsFor, type KnownTarget, NONE_NAMED, type Record, readRecordOfAnyRule } from './record.ts';
+import { countsFor, type KnownTarget, NONE_NAMED, type Record, readRecordOfAnyRule, UNPROVEN } from './record.ts';
 
 /** A deletion of which a record is written without the rule: `seen` is what is known of its targets beside the record. */
 interface Unruled {
@@ -24,7 +24,9 @@ export function carriedOver(
   const kept = before !== undefined && countsFor(before, of) ? before : { ruleUid: NONE_NAMED, targets: [] };
   const known = merged(kept.targets);
   const targets = merged([...known, ...of.seen]);
-  const ruleUid = requestedOf(targets) > requestedOf(known) ? NONE_NAMED : kept.ruleUid;
+  // Every rule has digests of its own; a target that was met without one can have been met under any.
+  const isUnproven = of.seen.some(({ requested, rule }) => requested && rule === UNPROVEN);
+  const ruleUid = isUnproven || requestedOf(targets) > requestedOf(known) ? NONE_NAMED : kept.ruleUid;
   return { ...kept, uid: meta.uid, ruleUid, targets };
 }
 

@@ -6,7 +6,7 @@ import { possibleRunsEnd, possibleRunsEndOfAnyTerm, ruleDigestOf, runEndsBy } fr
 import type { LiveTarget, Observation, RuleView } from './observation.ts';
 import { beganAt, type Facts, hasWritten, type Pending, remember } from './pending.ts';
 import type { KubeObject } from './ports.ts';
-import { countsFor, isNamed, namesRequested, type Record, readRecord, recordKey } from './record.ts';
+import { countsFor, isNamed, namesRequested, type Record, readRecord, recordKey, UNPROVEN } from './record.ts';
 import type { Evaluation, Rule } from './rule.ts';
 import { slimmed } from './wire.ts';
 import { hasWord, isApproved, releaseWord, retryWord } from './words.ts';
@@ -129,9 +129,6 @@ export function observe(pending: Pending, facts: Facts, { rule, neverAccepted }:
     runsEnd: runsEnd(pending, rule, began),
   };
 }
-
-/** In the place of the rule's digest, of a target that was met while the ownership could not be computed. */
-const UNPROVEN = '0'.repeat(64);
 
 /**
  * A target met counts as requested when somebody else may have sent it before this process looked (trap V1). Where there was

@@ -49,8 +49,11 @@ const recordSchema = z.object({
   heard: z.optional(z.array(z.string().check(z.maxLength(16))).check(z.maxLength(4))),
 });
 
+/** In the place of the rule's digest, of a target that was met while the ownership could not be computed. */
+export const UNPROVEN = '0'.repeat(64);
+
 /** Stands among the targets for those that a record names in a way that cannot be read: asked for, and never confirmed. */
-const UNREAD: KnownTarget = { target: '0'.repeat(64), rule: '0'.repeat(64), requested: true, started: false };
+const UNREAD: KnownTarget = { target: '0'.repeat(64), rule: UNPROVEN, requested: true, started: false };
 
 /** Whether a record says which target it is. */
 export function isNamed({ target }: KnownTarget): boolean {

@@ -57,4 +57,12 @@ describe('what is written without the rule', () => {
     const seen = { ...asked, target: 'c'.repeat(64) };
     expect(carried(JSON.stringify({ ...plain, targets }), { knowsAllSent: true, seen: [seen] }).ruleUid).toBe('');
   });
+
+  it('counts under any rule of the name where it tells of a request under a rule that could not be told (P1, V10)', () => {
+    const unproven = { ...asked, rule: '0'.repeat(64) };
+    const over = JSON.stringify({ ...plain, targets: [unproven] });
+    expect(carried(over, { knowsAllSent: false, seen: [unproven] }).ruleUid).toBe('');
+    expect(carried(over, { knowsAllSent: false, seen: [{ ...unproven, requested: false }] }).ruleUid).toBe('rule-uid');
+    expect(carried(over, { knowsAllSent: false }).ruleUid).toBe('rule-uid');
+  });
 });
