@@ -12,6 +12,7 @@ import {
 import type { Outcome } from '../bridge/contract.ts';
 import { ask, askAll, change, type Ec2Context, failed, isOutcome, notOwned } from './ec2.ts';
 import { gone, pending } from './handler.ts';
+import { notFoundYet } from './not-found-yet.ts';
 import { judgeOwnership, tagsFrom } from './ownership.ts';
 
 const DELETING_RETRY_SECONDS = 15;
@@ -70,7 +71,7 @@ export async function deleteVolume(context: Ec2Context, id: string): Promise<Out
   const { calls } = context;
   const found = await findVolume(context, id);
   // It was there when this run began: whoever deleted it did so for this deletion, or it is gone all the same.
-  if (found === undefined) return gone('deleted');
+  if (found === undefined) return notFoundYet(context, id) ?? gone('deleted');
   if (isOutcome(found)) return found;
   const going = goingVolume(context, found);
   if (going !== undefined) return going;

@@ -30,11 +30,11 @@ import { notFoundYet } from '../not-found-yet.ts';
 import { judgeAge, judgeOwnership, notKept } from '../ownership.ts';
 import { accountSchema, regionSchema } from '../places.ts';
 import { type Context, createdAt, type Known, look, shuttingDown } from './ec2-instance/instance.ts';
-import { markLeftovers, takeLeftovers } from './ec2-instance/leftovers.ts';
+import { markLeftovers, mayLeave, takeLeftovers } from './ec2-instance/leftovers.ts';
 import { liftProtections } from './ec2-instance/protections.ts';
 import { cancelSpotRequest, isDown, refuseReplaced } from './ec2-instance/replacers.ts';
 import { groupArns, groupOf, leavingGroup, terminateInGroup } from './ec2-instance/scaling-group.ts';
-import { select } from './ec2-instance/select.ts';
+import { select, selectsMore } from './ec2-instance/select.ts';
 
 /** Key and value, without what EC2 takes for a wildcard, and neither of them empty. */
 const tag = z.string().check(z.regex(/^[^=*?\\]{1,128}=[^*?\\]{1,256}$/, 'not a tag as key=value without wildcards'));
@@ -64,6 +64,7 @@ const optionsSchema = z.strictObject({
   shrinkGroup: z.optional(z.boolean()),
 });
 const PROTECTION_RETRY_SECONDS = 15;
+const DOWN = 'what was found is terminated';
 
 /** The handler `ec2-instance`: target {instanceId or tags, region, account}. */
 export const ec2Instance = defineHandler({
@@ -127,9 +128,11 @@ async function teardown(context: Context): Promise<Outcome> {
   for (const found of selected) outcomes.push(await takeDown(context, found, selected.length === 1));
   const open = firstOf(outcomes, 'refused') ?? firstOf(outcomes, 'pending');
   if (open !== undefined) return open;
-  const left = await takeLeftovers(context);
-  if (left !== undefined) return left;
-  return outcomes.find((one) => one.outcome === 'gone' && one.evidence === 'deleted') ?? gone('absent');
+  const done = outcomes.find((one) => one.outcome === 'gone' && one.evidence === 'deleted');
+  const more = await selectsMore(context, selected);
+  if (more === true) return teardown(context);
+  if (more !== false) return more.outcome === 'pending' && done !== undefined ? { ...more, progress: DOWN } : more;
+  return (await takeLeftovers(context)) ?? done ?? gone('absent');
 }
 
 const firstOf = (outcomes: readonly Outcome[], kind: Outcome['outcome']) =>
@@ -171,7 +174,7 @@ async function takeDown(context: Context, found: Known, isFresh: boolean): Promi
 /** Reads an instance and its ownership again. */
 async function prove(context: Context, id: string): Promise<Known | Outcome> {
   const found = await look(context, id);
-  if (found === undefined) return gone('deleted');
+  if (found === undefined) return notFoundYet(context, id) ?? gone('deleted');
   if (isOutcome(found)) return found;
   if (isDown(found.instance.State?.Name)) return settle(context, found);
   const verdict = context.calls.prove(found.tags);
@@ -185,9 +188,19 @@ async function settle(context: Context, found: Known): Promise<Outcome> {
     context.calls.prove(found.tags);
     const spot = await cancelSpotRequest(context, found);
     if (typeof spot === 'object') return spot;
+    const left = await markOfGoing(context, found);
+    if (typeof left === 'object') return left;
   }
   if (found.instance.State?.Name === 'terminated') return gone(isOurs ? 'deleted' : 'absent');
   return shuttingDown(context, found);
+}
+
+/** Whoever had it terminated, what it leaves behind is marked while it still says what it has. */
+async function markOfGoing(context: Context, found: Known): Promise<'none' | 'marked' | Outcome> {
+  const { instance, tags } = found;
+  if (instance.State?.Name === 'terminated') return 'none';
+  const isYounger = judgeAge(context.request, context.ownership, { tags, created: createdAt(instance) }) === 'younger';
+  return isYounger ? 'none' : await markLeftovers(context, found);
 }
 
 /** The steps before the last one. `something`: a call was made since the proof, so it has to be renewed. */
@@ -215,8 +228,9 @@ async function terminate(context: Context, found: Known): Promise<Outcome> {
   // Also a not-found just after the look is not believed without another look.
   const after = await look(context, id);
   if (isOutcome(after)) return after;
-  const isGone = after === undefined || after.instance.State?.Name === 'terminated';
-  return isGone ? gone('deleted') : shuttingDown(context, after);
+  if (after !== undefined && after.instance.State?.Name !== 'terminated') return shuttingDown(context, after);
+  // EC2 finds by a mark that was just put on only a while later: what is left behind is for the next run.
+  return mayLeave(context) ? shuttingDown(context, found) : gone('deleted');
 }
 
 /** Undefined: EC2 has taken it, or does not know the instance any more. */

@@ -185,3 +185,9 @@ it('makes a snapshot also of a volume that takes no further tag', async () => {
   expect(await run()).toMatchObject({ reason: 'Snapshotting', message: expect.stringContaining('snap-1') });
   expect(made(CREATE)).toBe(true);
 });
+
+it('P1 waits where the volume is not found directly before the snapshot, and may only not be visible yet (C15)', async () => {
+  aws.on('ec2:DescribeVolumes', volumes([free]), ec2Error(400, 'InvalidVolume.NotFound'));
+  expect(await run({ createdAgo: 60_000 })).toMatchObject({ outcome: 'pending', reason: 'NotFoundYet' });
+  expect(made(CREATE)).toBe(false);
+});

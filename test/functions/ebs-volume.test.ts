@@ -52,6 +52,12 @@ describe('looking', () => {
     },
   );
 
+  it('P1 waits as well where only the look directly before the delete does not find it (C15)', async () => {
+    aws.on(LOOK, volumes([free]), none);
+    expect(await run({ createdAgo: 60_000 })).toMatchObject({ outcome: 'pending', reason: 'NotFoundYet' });
+    expect(isDeleted()).toBe(false);
+  });
+
   it.each([
     ['UnauthorizedOperation', 403],
     ['InvalidVolume.NotFound', 403],

@@ -68,6 +68,44 @@ it('marks what stays before the instance is terminated, and reads its ownership 
   ]);
 });
 
+it('P1 is not gone in the run that has terminated it at once: the look by the mark shows a new one only a while late (C15)', async () => {
+  let state = 'stopped';
+  aws.on('ec2:DescribeInstances', () => instances({ ...running, state }));
+  aws.on('ec2:TerminateInstances', () => {
+    state = 'terminated';
+    return done('TerminateInstances');
+  });
+  aws.on('ec2:DescribeVolumes', ({ body }: Seen): Reply => volumes(body.includes('VolumeId.1') ? [attached] : []));
+  aws.on('ec2:DescribeAddresses', addresses());
+  expect(await run()).toMatchObject({ outcome: 'pending', progress: expect.any(String) });
+  expect(marked()).toContain(volumeId);
+  terminated([free], {});
+  expect(await run()).toEqual({ outcome: 'gone', evidence: 'deleted' });
+  expect(made('DeleteVolume')).toBe(true);
+});
+
+it('P1 marks what stays when somebody else has the instance shutting down already', async () => {
+  aws.on('ec2:DescribeInstances', instances({ ...running, state: 'shutting-down' }));
+  expect(await run()).toMatchObject({ outcome: 'pending', reason: 'ShuttingDown' });
+  expect(marked()).toEqual([volumeId, allocationId]);
+  expect(made('TerminateInstances')).toBe(false);
+});
+
+it('P2 marks nothing of an instance that is shutting down and may be a successor’s (V12)', async () => {
+  const tags = { team: 'a' };
+  const launched = { launchTime: new Date().toISOString() };
+  aws.on('ec2:DescribeInstances', instances({ ...running, ...launched, tags, state: 'shutting-down' }));
+  aws.on('ec2:DescribeVolumes', volumes([{ ...attached, tags }]));
+  expect(await run({ ownership: { tags } })).toMatchObject({ outcome: 'pending', reason: 'ShuttingDown' });
+  expect(marked()).toEqual([]);
+});
+
+it('P1 terminates nothing while a volume that is attached may only not be visible yet (C15)', async () => {
+  aws.on('ec2:DescribeVolumes', noVolume);
+  expect(await run({ createdAgo: 60_000 })).toMatchObject({ outcome: 'pending', reason: 'NotFoundYet' });
+  expect(made('TerminateInstances')).toBe(false);
+});
+
 it('marks nothing a second time, and no volume that goes with the instance anyway', async () => {
   aws.on('ec2:DescribeInstances', instances({ ...running, leaving: ['vol-ffffffffffffffff0'] }));
   aws.on('ec2:DescribeVolumes', volumes([{ ...attached, tags: MARKED }]));

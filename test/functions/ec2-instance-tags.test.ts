@@ -47,11 +47,12 @@ describe('choosing by tags', () => {
     world(one(1), one(2), one(3));
     expect(await run()).toEqual({ outcome: 'gone', evidence: 'deleted' });
     expect(terminated()).toEqual([idOf(1), idOf(2), idOf(3)]);
-    const [first, ...others] = parametersOf(aws, 'ec2:DescribeInstances');
-    expect(first).toMatchObject({
+    const calls = parametersOf(aws, 'ec2:DescribeInstances');
+    expect(calls[0]).toMatchObject({
       ...{ 'Filter.1.Name': 'tag:team', 'Filter.1.Value.1': 'a' },
       ...{ 'Filter.2.Name': 'tag:role', 'Filter.2.Value.1': 'worker=1' },
     });
+    const others = calls.filter((call) => call['Filter.1.Name'] === undefined);
     expect(others.every((call) => call['InstanceId.1'] !== undefined && call['InstanceId.2'] === undefined)).toBe(true);
   });
 
@@ -133,6 +134,20 @@ describe('choosing by tags', () => {
     expect(parametersOf(aws, 'ec2:DescribeInstances')[1]).toMatchObject({ NextToken: 't' });
   });
 
+  it('counts an instance once that moved from one page to the next while they were read', async () => {
+    const list = Array.from({ length: 11 }, (_, number) => one(number, { state: 'terminated' }));
+    world(...list);
+    const page = instances(...list);
+    if (typeof page !== 'object') throw new Error('no page');
+    const body = page.body?.replace('</Describe', '<nextToken>t</nextToken></Describe') ?? '';
+    aws.on('ec2:DescribeInstances', ({ body: asked }: Seen): Reply => {
+      const [id, token] = ['InstanceId.1', 'NextToken'].map((key) => new URLSearchParams(asked).get(key));
+      if (id !== null) return instances(...list.filter(({ instanceId }) => instanceId === id));
+      return token === null ? { ...page, body } : page;
+    });
+    expect(await run()).toEqual({ outcome: 'gone', evidence: 'deleted' });
+  });
+
   it('needs tags as the proof of ownership: without one it would take down whatever carries the tags', async () => {
     world(one(1));
     expect(await run({ ownership: { none: true } })).toMatchObject({ outcome: 'refused', reason: 'OwnershipNeeded' });
@@ -150,6 +165,28 @@ describe('choosing by tags', () => {
     world(one(1, { state: 'shutting-down' }), one(2));
     expect(await run()).toMatchObject({ outcome: 'pending', message: expect.stringContaining(idOf(1)) });
     expect(terminated()).toEqual([idOf(2)]);
+  });
+
+  it('P1 believes that nothing else carries the tags only after a while: a terminated one hides none (C7, C15)', async () => {
+    world(one(1, { state: 'terminated' }));
+    const early = await run({ deletedAgo: 60_000 });
+    expect(early).toMatchObject({ outcome: 'pending', reason: 'NotFoundYet', progress: expect.any(String) });
+    world(one(1, { state: 'terminated' }), one(2));
+    expect(await run({ deletedAgo: 60_000 })).toMatchObject({ outcome: 'pending' });
+    expect(terminated()).toEqual([idOf(2)]);
+    expect(await run()).toEqual({ outcome: 'gone', evidence: 'deleted' });
+  });
+
+  it('P1 takes down as well what another look by the tags shows once the others are gone (C15)', async () => {
+    const list = [one(1)];
+    world(...list);
+    aws.on(TERMINATE, ({ body }: Seen): Reply => {
+      const id = new URLSearchParams(body).get('InstanceId.1') ?? '';
+      world(one(1, { state: 'terminated' }), one(2, { state: id === idOf(1) ? 'running' : 'terminated' }));
+      return done('TerminateInstances');
+    });
+    expect(await run()).toEqual({ outcome: 'gone', evidence: 'deleted' });
+    expect(terminated()).toEqual([idOf(1), idOf(2)]);
   });
 
   it('believes that nothing carries the tags only after a while (C15)', async () => {

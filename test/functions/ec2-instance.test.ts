@@ -48,6 +48,15 @@ describe('looking', () => {
     else expect(outcome).toMatchObject({ outcome: 'pending', reason });
   });
 
+  it('P1 waits as well where only the look directly before the termination does not find it (C15)', async () => {
+    const weak = { ...running, tags: { team: 'a' }, launchTime: ago(300_000) };
+    aws.on('ec2:DescribeInstances', instances(weak), ec2Error(400, 'InvalidInstanceID.NotFound'));
+    aws.on('ec2:CreateTags', done('CreateTags'));
+    const outcome = await run({ createdAgo: 250_000, ownership: { tags: { team: 'a' } } });
+    expect(outcome).toMatchObject({ outcome: 'pending', reason: 'NotFoundYet' });
+    expect(isTerminated()).toBe(false);
+  });
+
   it('confirms by another look that nothing is found, and goes on with what that finds (C7, C15)', async () => {
     aws.on('ec2:DescribeInstances', instances(), instances());
     await run();

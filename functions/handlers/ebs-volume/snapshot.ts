@@ -16,6 +16,7 @@ import type { Outcome } from '../../../bridge/contract.ts';
 import { askAll, change, failed, isOutcome, notOwned } from '../../ec2.ts';
 import { findVolume } from '../../ec2-volumes.ts';
 import { gone, pending, refused } from '../../handler.ts';
+import { notFoundYet } from '../../not-found-yet.ts';
 import { MARK_TAG, markOf, tagsFrom } from '../../ownership.ts';
 import { pause } from '../../ports.ts';
 import type { Context } from './detach.ts';
@@ -74,7 +75,7 @@ async function makeOne(context: Context): Promise<Outcome | undefined> {
 async function provenVolume(context: Context): Promise<Volume | Outcome> {
   const { volumeId } = context.target;
   const found = await findVolume(context, volumeId);
-  if (found === undefined) return gone('deleted');
+  if (found === undefined) return notFoundYet(context, volumeId) ?? gone('deleted');
   if (isOutcome(found)) return found;
   const verdict = context.calls.prove(tagsFrom(found.Tags));
   return verdict.owned ? found : notOwned(volumeId, verdict);

@@ -63,9 +63,11 @@ export async function idsWithTags(context: Context, tags: readonly string[]): Pr
     (from) => new DescribeInstancesCommand({ Filters, ...from }),
   );
   if (answer.means !== 'done') return failed('looking for instances by their tags', answer);
-  return answer.value
+  const ids = answer.value
     .flatMap(({ Reservations = [] }) => Reservations)
     .flatMap(({ Instances = [] }) => Instances.flatMap(({ InstanceId }) => InstanceId ?? []));
+  // What moves from one page to the next while they are read is on both.
+  return [...new Set(ids)];
 }
 
 /** The schema lets no wildcard through. */

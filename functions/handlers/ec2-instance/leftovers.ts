@@ -14,10 +14,16 @@ import type { Outcome } from '../../../bridge/contract.ts';
 import { ask, change, failed, isOutcome, mark, refuseName } from '../../ec2.ts';
 import { attachmentsOf, deleteVolume, findVolume, volumesWith } from '../../ec2-volumes.ts';
 import { gone, pending } from '../../handler.ts';
+import { notFoundYet } from '../../not-found-yet.ts';
 import { judgeOwnership, MARK_TAG, markOf, type Tags, tagsFrom } from '../../ownership.ts';
 import type { Context, Known } from './instance.ts';
 
 const RETRY_SECONDS = 15;
+
+/** Whether the rule asks for anything that an instance leaves behind. */
+export function mayLeave({ options: { deleteVolumes, releaseAddresses } }: Context): boolean {
+  return deleteVolumes === true || releaseAddresses === true;
+}
 
 /** Marks what is to go after the instance. `marked`: something was, so the proof of the instance may be old. */
 export async function markLeftovers(context: Context, found: Known): Promise<'none' | 'marked' | Outcome> {
@@ -49,6 +55,9 @@ async function staying(context: Context, { id, instance }: Known): Promise<{ id:
   const volumes: { id: string; tags: Tags }[] = [];
   for (const volumeId of ids) {
     const found = await findVolume(context, volumeId);
+    // What is attached is there: a look that does not find it is a late one.
+    const early = found === undefined ? notFoundYet(context, volumeId) : undefined;
+    if (early !== undefined) return early;
     if (isOutcome(found)) return found;
     if (found === undefined || attachmentsOf(found).some(({ InstanceId }) => InstanceId !== id)) continue;
     volumes.push({ id: volumeId, tags: tagsFrom(found.Tags) });

@@ -5,6 +5,7 @@
 import type { Outcome } from '../../../bridge/contract.ts';
 import { isOutcome } from '../../ec2.ts';
 import { refused } from '../../handler.ts';
+import { notFoundYet } from '../../not-found-yet.ts';
 import { type Context, type Found, idsWithTags, type Known, look, splitTag } from './instance.ts';
 
 /** An object that has more instances than this has some that are not its own. */
@@ -33,6 +34,21 @@ export async function select(context: Context): Promise<readonly Known[] | Outco
     chosen.push(...found.filter((one) => tags.every((tag) => carries(one, tag))));
   }
   return chosen;
+}
+
+/**
+ * Whether tags select an instance beside those that were found, which EC2's index shows a while late: a terminated one, which it
+ * shows for an hour, must not hide the one that was launched in its place just before the deletion (C15).
+ */
+export async function selectsMore(context: Context, found: readonly Known[]): Promise<boolean | Outcome> {
+  const { tags } = context.target;
+  if (tags === undefined) return false;
+  const early = notFoundYet(context, `another instance with the tags ${tags.join(', ')}`);
+  if (early !== undefined) return early;
+  const again = await select(context);
+  if (!isList(again)) return again;
+  const known = new Set(found.map(({ id }) => id));
+  return again.some(({ id }) => !known.has(id));
 }
 
 function carries({ tags }: Known, tag: string): boolean {
