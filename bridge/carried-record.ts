@@ -24,7 +24,7 @@ export function carriedOver(
   const kept = before !== undefined && countsFor(before, of) ? before : { ruleUid: NONE_NAMED, targets: [] };
   const known = merged(kept.targets);
   const targets = merged([...known, ...of.seen]);
-  // Every rule has digests of its own; a target that was met without one can have been met under any.
+  // Every rule has digests of its own. One that this process met without can be of a rule that is younger than the record's.
   const isUnproven = of.seen.some(({ requested, rule }) => requested && rule === UNPROVEN);
   const ruleUid = isUnproven || requestedOf(targets) > requestedOf(known) ? NONE_NAMED : kept.ruleUid;
   return { ...kept, uid: meta.uid, ruleUid, targets };

@@ -4,9 +4,9 @@
  */
 import { possibleRunsEnd, possibleRunsEndOfAnyTerm, ruleDigestOf, runEndsBy } from './contract.ts';
 import type { LiveTarget, Observation, RuleView } from './observation.ts';
-import { beganAt, type Facts, hasWritten, type Pending, remember } from './pending.ts';
+import { beganAt, type Facts, type Pending, remember } from './pending.ts';
 import type { KubeObject } from './ports.ts';
-import { countsFor, isNamed, namesRequested, type Record, readRecord, recordKey, UNPROVEN } from './record.ts';
+import { countsFor, isNamed, namesRequested, type Record, readRecord, UNPROVEN } from './record.ts';
 import type { Evaluation, Rule } from './rule.ts';
 import { slimmed } from './wire.ts';
 import { hasWord, isApproved, releaseWord, retryWord } from './words.ts';
@@ -44,14 +44,13 @@ export function factsOf({ object, name, rule, clusterUid, readAt }: Reading): Fa
 }
 
 /**
- * Takes what the object's record says into memory; it can only add to what is known. Later only what another process that believes
- * to lead has written over it.
+ * Takes what the object's record says into memory; it can only add to what is known. Later only what is not known was asked for:
+ * another process that believes to lead can have written that. Before each look, and before each write over it.
  */
 export function recall(pending: Pending, rule: Rule | undefined, now: number): void {
   if (rule === undefined) return;
   const { meta, recalled } = pending;
   pending.recalled = true;
-  if (recalled && hasWritten(pending, meta.annotations?.[recordKey(rule.name)])) return;
   const record = readRecord(meta, rule);
   if (record === undefined || !countsFor(record, pending)) return;
   if (recalled || pending.knowsAllSent) recallOthers(pending, record, now);

@@ -89,8 +89,6 @@ export interface Pending {
   recordedAt: number | undefined;
   /** The record as this process wrote it last. */
   recordedText: string | undefined;
-  /** The record of its latest attempt: the answer to one that was written can be lost. */
-  recordTried: string | undefined;
   /** Phase and reason that it told. */
   recordedReason: string | undefined;
   /** How often somebody else had written over it since. */
@@ -135,11 +133,6 @@ export function pendingKey(uid: string, rule: string): string {
   return `${uid}/${rule}`;
 }
 
-/** Whether the text of a record is this process's own; where there is none, nobody else has written one. */
-export function hasWritten({ recordedText, recordTried }: Pending, text: string | undefined): boolean {
-  return text === undefined || text === recordedText || text === recordTried;
-}
-
 /** Targets that were only met, not requested, are remembered so many at a time: one is enough to be careful. */
 const MET_MAX = 4;
 
@@ -179,7 +172,6 @@ export function newPending(from: Pick<Pending, 'rule' | 'kind' | 'meta' | 'knows
     recalled: false,
     recordedAt: undefined,
     recordedText: undefined,
-    recordTried: undefined,
     recordedReason: undefined,
     overwritten: 0,
     told: new Map(),

@@ -169,17 +169,13 @@ function notReadWhole(meta: ObjectMeta): Pick<Record, 'phase' | 'reason' | 'mess
   };
 }
 
-/** A record as it stands on an object. */
-export function recordText(record: Record): string {
-  // What a person wants to know comes first: kubectl describe cuts annotations short.
-  const { phase, reason, message, since, ...rest } = clipped(record);
-  return JSON.stringify({ phase, reason, message, since, ...rest });
-}
-
-/** Writes a record's text over exactly what was read there, on exactly the object that was read. */
-export function writeRecord(meta: ObjectMeta, rule: string, value: string): readonly PatchOperation[] {
+/** Writes a record over exactly what was read there, on exactly the object that was read. */
+export function writeRecord(meta: ObjectMeta, rule: string, record: Record): readonly PatchOperation[] {
   const [key, all] = [recordKey(rule), '/metadata/annotations'];
   const path = `${all}/${escapePointer(key)}`;
+  // What a person wants to know comes first: kubectl describe cuts annotations short.
+  const { phase, reason, message, since, ...rest } = clipped(record);
+  const value = JSON.stringify({ phase, reason, message, since, ...rest });
   const old = meta.annotations?.[key];
   if (old !== undefined) {
     return [...guards(meta), { op: 'test', path, value: old }, { op: 'replace', path, value }];

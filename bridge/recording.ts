@@ -6,10 +6,10 @@
 import { heardOf } from './audit.ts';
 import { carriedOver } from './carried-record.ts';
 import { entryOf, hasEntry } from './finalizer.ts';
-import { factsOf } from './observe.ts';
+import { factsOf, recall } from './observe.ts';
 import { advance, type Facts, type Pending, type Standing } from './pending.ts';
 import { ApiError, type KubeObject, type ObjectMeta, type PatchOutcome } from './ports.ts';
-import { type Record, readRecordUnder, recordKey, recordText, saysTheSame, writeRecord } from './record.ts';
+import { type Record, readRecordUnder, recordKey, saysTheSame, writeRecord } from './record.ts';
 import { nameOf, pathOf, type Run } from './run.ts';
 import { trimmed } from './wire.ts';
 
@@ -23,12 +23,13 @@ const REFUSED: ReadonlySet<number> = new Set([400, 403, 413]);
 export async function record(run: Run, standing: Standing, next?: number): Promise<void> {
   const { reach, pending } = run;
   if (!reach.lease.holds()) throw new Error(`recording on ${nameOf(pending)}: the lease is not held`);
+  // The watch may have brought one that another process wrote since the last look: what it names must not be lost (trap V10).
+  recall(pending, run.rule, reach.clock.now());
   const wanted = recordOf(run, standing, next);
   // What the write was made for: the watch may move on while it is under way.
   const before = pending.meta;
   const readAt = reach.clock.monotonic();
-  pending.recordTried = recordText(wanted);
-  const operations = writeRecord(before, pending.rule, pending.recordTried);
+  const operations = writeRecord(before, pending.rule, wanted);
   const outcome = await owedUntil(run, () => reach.cluster.patch(pathOf(pending), operations, 'whole'));
   if (outcome.kind !== 'patched') {
     pending.facts = undefined;

@@ -8,7 +8,7 @@ import type { Decision } from './decide.ts';
 import { doubled } from './doubling.ts';
 import { heldNote, isNewTelling } from './event-note.ts';
 import type { Seen } from './observation.ts';
-import { beganAt, hasWritten, type Pending, type Standing } from './pending.ts';
+import { beganAt, type Pending, type Standing } from './pending.ts';
 import { namesRequested, readRecordOfAnyRule, readRecordUnder, recordKey } from './record.ts';
 import { inShort, recordIfNew, Unrecordable } from './recording.ts';
 import type { Run, Step } from './run.ts';
@@ -122,7 +122,8 @@ function isNewlySaid(pending: Pending, now: number): boolean {
 /** Two bridges that both believe to lead know of different answers: neither is to write over the other every minute. */
 function noteOverwriting(pending: Pending): void {
   const { recordedText, meta, rule, overwritten } = pending;
-  if (recordedText === undefined || hasWritten(pending, meta.annotations?.[recordKey(rule)])) return;
+  const text = meta.annotations?.[recordKey(rule)];
+  if (recordedText === undefined || text === undefined || text === recordedText) return;
   pending.recordedText = undefined;
   pending.overwritten = overwritten + 1;
 }

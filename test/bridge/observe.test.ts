@@ -152,13 +152,14 @@ describe('a record', () => {
     expect(pending).toMatchObject({ retryHandled: 'new', standing });
   });
 
-  it('is read once, whether it was written or is only thought to be', () => {
-    const meta = recorded({ targets: [target] });
-    const text = meta.annotations?.[recordKey(RULE)];
-    for (const own of [{ recordedText: text }, { recordTried: text }]) {
-      const pending = pendingOf({ meta, recalled: true, ...own });
-      expect(observed({}, { pending })).toMatchObject({ seen: [{ requested: false }], runsEnd: undefined });
-    }
+  it('of this process itself tells it nothing new', () => {
+    const own = { ...target, started: false };
+    const pending = pendingOf({ meta: recorded({ targets: [own], retries: 3 }), recalled: true, seen: [own] });
+    expect(observed({}, { pending })).toMatchObject({
+      seen: [own, { requested: false }],
+      retries: 0,
+      runsEnd: undefined,
+    });
   });
 
   it.each([

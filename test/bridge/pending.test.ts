@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { Finished } from '../../bridge/finished.ts';
 import type { Seen } from '../../bridge/observation.ts';
-import { advance, beganAt, hasWritten, isUnder, learn, pendingKey, remember } from '../../bridge/pending.ts';
+import { advance, beganAt, isUnder, learn, pendingKey, remember } from '../../bridge/pending.ts';
 import { NOTHING_ANSWERED } from '../../bridge/slowness.ts';
 import { BUCKETS, deletingMeta, metaOf, pendingOf, RULE } from '../support/bridge-builders.ts';
 import { START, stamp } from '../support/manual-clock.ts';
@@ -185,10 +185,4 @@ describe('a deletion that is over', () => {
       ...[false, true, true, true],
     ]);
   });
-});
-
-it('the text of a record is this process’s own if it was written or tried, and where there is none nobody wrote one', () => {
-  const pending = pendingOf({ recordedText: 'written', recordTried: 'tried' });
-  const own = [undefined, 'written', 'tried', 'another'].map((text) => hasWritten(pending, text));
-  expect(own).toEqual([true, true, true, false]);
 });

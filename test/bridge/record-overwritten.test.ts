@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../bridge/contract.ts';
 import { recall } from '../../bridge/observe.ts';
 import type { Pending } from '../../bridge/pending.ts';
-import type { ObjectMeta } from '../../bridge/ports.ts';
+import { ApiError, type ObjectMeta } from '../../bridge/ports.ts';
 import { recordKey } from '../../bridge/record.ts';
-import { deletingMeta, ENTRY, pendingOf, RULE, ruleOf } from '../support/bridge-builders.ts';
+import { BUCKETS, deletingMeta, ENTRY, pendingOf, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
 import { START, stamp } from '../support/manual-clock.ts';
 
@@ -33,7 +33,7 @@ describe('a record that another process has written over', () => {
     const text = JSON.stringify({ ...record, since: stamp(START - 60_000), retry: 'x', retries: 3, ...changes });
     return deletingMeta({ annotations: { [KEY]: text } });
   };
-  const known: Partial<Pending> = { recalled: true, recordedText: 'before', recordTried: 'before' };
+  const known: Partial<Pending> = { recalled: true };
   const read = (changes: Partial<Pending>): Pending => {
     const pending = pendingOf({ ...known, ...changes });
     recall(pending, ruleOf(), START + 7);
@@ -75,14 +75,34 @@ describe('a record that another process has written over', () => {
 
 describe('a bridge whose record another one writes over', () => {
   const OTHERS = 'said by another bridge';
-  /** A bridge that has asked for its target, and an other one that has asked for a second since. */
-  const overwritten = async (): Promise<Scene> => {
-    const scene = await Scene.start();
+  /** A bridge that has asked for its target, and how another one writes that it has asked for a second. */
+  const overwriting = async () => {
+    const elsewhere = { ...BUCKETS, version: 'v2', labelSelector: { matchLabels: { app: 'other' } } };
+    let isServed = true;
+    const scene = await Scene.start({
+      rules: [ruleOf(), ruleOf({ match: elsewhere }, 'other-rule')],
+      prepare: ({ cluster }) => {
+        cluster.before = ({ verb, kind }) => {
+          if (!isServed && verb === 'get' && kind?.version === 'v1') throw new ApiError('asking', 404);
+        };
+      },
+    });
     await scene.deleted();
     await scene.clock.advance(31_000);
-    const record = scene.record();
-    const targets = [record?.targets[0], { ...record?.targets[0], target: A }];
-    scene.cluster.annotate('logs', KEY, JSON.stringify({ ...record, message: OTHERS, targets }));
+    const write = () => {
+      const record = scene.record();
+      const targets = [record?.targets[0], { ...record?.targets[0], target: A }];
+      scene.cluster.annotate('logs', KEY, JSON.stringify({ ...record, message: OTHERS, targets }));
+      return targets;
+    };
+    const serve = (isItServed: boolean) => {
+      isServed = isItServed;
+    };
+    return { scene, write, serve };
+  };
+  const overwritten = async (): Promise<Scene> => {
+    const { scene, write } = await overwriting();
+    write();
     return scene;
   };
 
@@ -122,22 +142,29 @@ describe('a bridge whose record another one writes over', () => {
     expect(scene.cluster.peek('logs')).toBeUndefined();
   });
 
-  it('takes a write of its own whose answer was lost for its own', async () => {
-    const scene = await Scene.start({
-      prepare: ({ cluster }) => {
-        const patch = cluster.patch.bind(cluster);
-        let isLost = false;
-        cluster.patch = async (path, operations, how) => {
-          const outcome = await patch(path, operations, how);
-          if (how !== 'whole' || isLost) return outcome;
-          isLost = true;
-          throw new Error('connection reset');
-        };
-      },
-    });
-    await scene.deleted();
-    await scene.clock.advance(HOUR);
-    const [pending] = scene.bridge.pendings();
-    expect([scene.record()?.reason, pending?.othersUntil, pending?.overwritten]).toEqual(['Requested', undefined, 0]);
+  it('P1 V10 keeps what the other one has asked for where it cannot read the object, and tells so', async () => {
+    const { scene, write } = await overwriting();
+    const get = scene.cluster.get.bind(scene.cluster);
+    scene.cluster.get = () => Promise.reject(new ApiError('asking', 503));
+    const both = write();
+    await scene.clock.advance(HOUR / 4);
+    expect([scene.standing(), scene.record()?.targets]).toEqual(['Held Failing', both]);
+    scene.cluster.get = get;
+    await scene.clock.advance(HOUR / 4);
+    await scene.answer(gone);
+    expect([scene.standing(), scene.finalizers()]).toEqual(['Held TargetChanged', [ENTRY]]);
+  });
+
+  it('P1 V10 keeps it over a time in which the version of its rule is not served', async () => {
+    const { scene, write, serve } = await overwriting();
+    serve(false);
+    const both = write();
+    await scene.clock.advance(HOUR / 12);
+    expect(scene.record()).toMatchObject({ reason: 'RuleNotAccepted', targets: both });
+    serve(true);
+    await scene.clock.advance(HOUR / 12);
+    expect(scene.record()).toMatchObject({ reason: 'Requested', targets: both });
+    await scene.answer(gone);
+    expect([scene.standing(), scene.finalizers()]).toEqual(['Held TargetChanged', [ENTRY]]);
   });
 });

@@ -12,7 +12,6 @@ import {
   readRecord,
   readRecordUnder,
   recordKey,
-  recordText,
   saysTheSame,
   writeRecord,
 } from '../../bridge/record.ts';
@@ -81,7 +80,7 @@ describe('a record', () => {
 
   it('is written under whatever name a rule has, as a path takes it', () => {
     const meta = { name: 'logs', uid: 'uid-logs', resourceVersion: '1', creationTimestamp: '', annotations: {} };
-    const after = written(meta, writeRecord(meta, 'a~1b/c', recordText(plain)));
+    const after = written(meta, writeRecord(meta, 'a~1b/c', plain));
     expect(Object.keys(after?.annotations ?? {})).toEqual([recordKey('a~1b/c')]);
   });
 
@@ -96,7 +95,7 @@ describe('a record', () => {
       due: plain.since,
     };
     const told = { ...plain, refused: { ...refused, message: 'x'.repeat(2_000) } };
-    const after = written(meta, writeRecord(meta, RULE, recordText(told)));
+    const after = written(meta, writeRecord(meta, RULE, told));
     expect(after && readRecord(after, rule)?.refused).toEqual({ ...refused, message: `${'x'.repeat(509)}…` });
   });
 
@@ -104,7 +103,7 @@ describe('a record', () => {
     holds(
       fc.property(record, annotations, (told, before) => {
         const meta = deletingMeta({ annotations: before });
-        const after = written(meta, writeRecord(meta, RULE, recordText(told)));
+        const after = written(meta, writeRecord(meta, RULE, told));
         expect(after).toBeDefined();
         if (after === undefined) return;
         expect(readRecord(after, rule)).toEqual(told);
@@ -125,7 +124,7 @@ describe('a record', () => {
 
   it('is written only over what was read, on the very object that was read', () => {
     const meta = deletingMeta({ annotations: { [KEY]: 'old' } });
-    const operations = writeRecord(meta, RULE, recordText(plain));
+    const operations = writeRecord(meta, RULE, plain);
     expect(written(meta, operations)).toBeDefined();
     expect(written({ ...meta, uid: 'uid-2' }, operations)).toBeUndefined();
     expect(written({ ...meta, annotations: { [KEY]: 'newer' } }, operations)).toBeUndefined();
@@ -135,7 +134,7 @@ describe('a record', () => {
 
   it("takes nobody else's annotations away where it was seen without any, as another version of the kind may show it (P3)", () => {
     const meta = deletingMeta({ annotations: undefined });
-    const operations = writeRecord(meta, RULE, recordText(plain));
+    const operations = writeRecord(meta, RULE, plain);
     expect(written(meta, operations)?.annotations).toHaveProperty([KEY]);
     expect(written({ ...meta, annotations: { 'cluster.x-k8s.io/conversion-data': '{}' } }, operations)).toBeUndefined();
   });
@@ -201,7 +200,7 @@ describe('a record', () => {
   it('keeps its message to 512 bytes, and says the same as the longer one it was cut from', () => {
     const meta = deletingMeta();
     const long = { ...plain, message: 'é'.repeat(1_000) };
-    const after = written(meta, writeRecord(meta, RULE, recordText(long)));
+    const after = written(meta, writeRecord(meta, RULE, long));
     const read = after === undefined ? undefined : readRecord(after, rule);
     expect(Buffer.byteLength(read?.message ?? '')).toBeLessThanOrEqual(RECORD_MESSAGE_MAX_BYTES);
     expect(read?.message.endsWith('é…')).toBe(true);

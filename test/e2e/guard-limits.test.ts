@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addEntry, removeEntry } from '../../bridge/finalizer.ts';
-import { recordText, writeRecord } from '../../bridge/record.ts';
+import { writeRecord } from '../../bridge/record.ts';
 import { labelRule, WITHDRAWAL_FINALIZER } from '../../bridge/teardown-rules.ts';
 import { configMaps } from '../support/admission-kinds.ts';
 import { sharedKube } from '../support/e2e.ts';
@@ -170,10 +170,8 @@ describe('the bridge', () => {
         since: now,
         targets: [],
       };
-      expect(await bridge.json(held, writeRecord(await meta(), 'team', recordText(record)))).toEqual(TAKEN);
-      expect(
-        await bridge.json(held, writeRecord(await meta(), 'team', recordText({ ...record, message: 'n' }))),
-      ).toEqual(TAKEN);
+      expect(await bridge.json(held, writeRecord(await meta(), 'team', record))).toEqual(TAKEN);
+      expect(await bridge.json(held, writeRecord(await meta(), 'team', { ...record, message: 'n' }))).toEqual(TAKEN);
       await scene.admin.send('DELETE', held.path);
       expect(await bridge.json(held, removeEntry(await meta(), `${entry}-2`) ?? [])).toEqual(TAKEN);
       expect(await bridge.json(held, removeEntry(await meta(), entry) ?? [])).toEqual(TAKEN);
