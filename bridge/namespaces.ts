@@ -52,6 +52,11 @@ export class Namespaces {
     return this.#watchers.every(({ isWatching }) => isWatching);
   }
 
+  /** Whether the labels of one namespace are those of now; one that nobody can see keeps no other from being known (P10). */
+  #isSeen(namespace: string): boolean {
+    return this.#watchers.every(({ kind, isWatching }) => isWatching || (kind.name ?? namespace) !== namespace);
+  }
+
   /** Whether a rule selects a live object; undefined when its namespace's labels are not known. */
   isMatched(rule: Rule, { labels = {}, namespace }: Pick<ObjectMeta, 'labels' | 'namespace'>): boolean | undefined {
     if (!rule.matches(labels) || isLeaving(this.#options.served, { namespace })) return false;
@@ -59,7 +64,9 @@ export class Namespaces {
     // As everywhere in Kubernetes: a Namespace is selected by its own labels, other cluster-scoped objects always.
     if (namespace === undefined) return isNamespaces(rule.match) ? rule.matchesNamespace(labels) : true;
     const known = this.#labels.get(namespace);
-    if (known !== undefined) return rule.matchesNamespace(known);
+    const isMatched = known !== undefined && rule.matchesNamespace(known);
+    // Where nobody looks the labels may have come to match since: an entry that a new object was born with must not come off (P1).
+    if (known !== undefined && (isMatched || this.#isSeen(namespace))) return isMatched;
     this.#missed.add(namespace);
     return undefined;
   }
@@ -86,7 +93,7 @@ export class Namespaces {
         this.#labels.set(name, labels);
         // Most namespaces are known before there is anything in them; a list of all objects is not cheap.
         const wasMissed = this.#missed.delete(name);
-        this.#isNews ||= known === undefined ? wasMissed : JSON.stringify(known) !== JSON.stringify(labels);
+        this.#isNews ||= wasMissed || (known !== undefined && JSON.stringify(known) !== JSON.stringify(labels));
         if (shown === undefined) this.#tell();
       },
       deleted: (_kind, { name }) => void this.#labels.delete(name),
@@ -99,7 +106,13 @@ export class Namespaces {
         this.#tell();
       },
       blind: () => this.#measure(),
-      resumed: () => this.#measure(),
+      resumed: () => {
+        this.#measure();
+        // A watch that goes on from where it ended shows nothing that has not changed.
+        for (const name of this.#missed)
+          if (this.#labels.has(name) && this.#isSeen(name)) this.#isNews = this.#missed.delete(name);
+        this.#tell();
+      },
     };
   }
 
