@@ -53,7 +53,7 @@ export function recall(pending: Pending, rule: Rule | undefined, now: number): v
   pending.recalled = true;
   const record = readRecord(meta, rule);
   if (record === undefined || !countsFor(record, pending)) return;
-  if (recalled || pending.knowsAllSent) recallOthers(pending, record, now);
+  if (recalled) recallOthers(pending, record, now);
   if (!recalled) recallFirst(pending, record);
 }
 

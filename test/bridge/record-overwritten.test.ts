@@ -47,14 +47,6 @@ describe('a record that another process has written over', () => {
     });
   });
 
-  it('tells so at the first look too, where nobody can have written anything as far as this one knows', () => {
-    expect(read({ meta: over([asked, met]), recalled: false })).toMatchObject({
-      ...{ othersUntil: START + 7, seen: [asked, met], retries: 3 },
-    });
-    const newcomer = read({ meta: over([asked, met]), recalled: false, knowsAllSent: false });
-    expect(newcomer).toMatchObject({ othersUntil: undefined, seen: [asked, met] });
-  });
-
   it.each([
     ['and asked for nothing', over([met])],
     ['of another object', over([asked], { uid: 'uid-of-another' })],
