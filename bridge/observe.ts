@@ -53,12 +53,13 @@ export function recall(pending: Pending, rule: Rule | undefined, now: number): v
   pending.recalled = true;
   const record = readRecord(meta, rule);
   if (record === undefined || !countsFor(record, pending)) return;
-  if (recalled) recallOthers(pending, record, now);
   if (!recalled) recallFirst(pending, record);
+  else recallOthers(pending, record, now);
 }
 
 function recallFirst(pending: Pending, record: Record): void {
-  pending.unknownTarget = record.unknownTarget === true && !hasLearnt(pending, record);
+  // An answer that came before the first look can have been about the one that nobody knew.
+  pending.unknownTarget = record.unknownTarget === true && namesRequested(record, pending.seen);
   for (const target of record.targets) remember(pending, target);
   pending.firstPublished ??= record.firstPublished === undefined ? undefined : Date.parse(record.firstPublished);
   pending.retryHandled ??= record.retry;
@@ -86,12 +87,6 @@ function recallOthers(pending: Pending, { targets }: Record, now: number): void 
 
 /** Nobody asks so often: what says more is somebody's mistake, and counted on from there no record could be written any more. */
 const RETRIES_BELIEVED = 100_000;
-
-/** Whether an answer that came before the first look was about a target that the record does not say was requested. */
-function hasLearnt({ seen }: Pending, record: Record): boolean {
-  const known = new Set(record.targets.filter(({ requested }) => requested).map(({ target }) => target));
-  return seen.some(({ target, requested }) => requested && !known.has(target));
-}
 
 /** The rule of an entry as it is now, or why one that exists has none that was ever accepted. */
 export interface RuleNow {

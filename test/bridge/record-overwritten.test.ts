@@ -8,9 +8,10 @@ import { recall } from '../../bridge/observe.ts';
 import type { Pending } from '../../bridge/pending.ts';
 import { ApiError, type ObjectMeta } from '../../bridge/ports.ts';
 import { recordKey } from '../../bridge/record.ts';
-import { BUCKETS, deletingMeta, ENTRY, pendingOf, RULE, ruleOf } from '../support/bridge-builders.ts';
+import { deletingMeta, ENTRY, pendingOf, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
 import { START, stamp } from '../support/manual-clock.ts';
+import { elsewhere } from '../support/two-versions.ts';
 
 const A = 'a'.repeat(64);
 const B = 'b'.repeat(64);
@@ -23,19 +24,14 @@ describe('a record that another process has written over', () => {
   const met = { target: B, rule: B, requested: false, started: false };
   const over = (targets: unknown[], changes: object = {}): ObjectMeta => {
     const record = {
-      uid: 'uid-logs',
-      ruleUid: `uid-of-${RULE}`,
-      phase: 'Held',
-      reason: 'NotOwned',
-      message: 'm',
-      targets,
+      ...{ uid: 'uid-logs', ruleUid: `uid-of-${RULE}`, phase: 'Held', reason: 'NotOwned', message: 'm', targets },
+      ...{ since: stamp(START - 60_000), retry: 'x', retries: 3, ...changes },
     };
-    const text = JSON.stringify({ ...record, since: stamp(START - 60_000), retry: 'x', retries: 3, ...changes });
+    const text = JSON.stringify(record);
     return deletingMeta({ annotations: { [KEY]: text } });
   };
-  const known: Partial<Pending> = { recalled: true };
   const read = (changes: Partial<Pending>): Pending => {
-    const pending = pendingOf({ ...known, ...changes });
+    const pending = pendingOf({ recalled: true, ...changes });
     recall(pending, ruleOf(), START + 7);
     return pending;
   };
@@ -45,6 +41,13 @@ describe('a record that another process has written over', () => {
     expect({ othersUntil, seen, retries, retryHandled, standing }).toEqual({
       ...{ othersUntil: START + 7, seen: [asked], retries: 0, retryHandled: undefined, standing: undefined },
     });
+  });
+
+  it('before the first look tells no more of it than any record does: it may be older, or somebody else’s (P4)', () => {
+    for (const knowsAllSent of [true, false]) {
+      const first = read({ meta: over([asked, met]), recalled: false, knowsAllSent });
+      expect(first).toMatchObject({ othersUntil: undefined, seen: [asked, met], retries: 3 });
+    }
   });
 
   it.each([
@@ -69,10 +72,9 @@ describe('a bridge whose record another one writes over', () => {
   const OTHERS = 'said by another bridge';
   /** A bridge that has asked for its target, and how another one writes that it has asked for a second. */
   const overwriting = async () => {
-    const elsewhere = { ...BUCKETS, version: 'v2', labelSelector: { matchLabels: { app: 'other' } } };
     let isServed = true;
     const scene = await Scene.start({
-      rules: [ruleOf(), ruleOf({ match: elsewhere }, 'other-rule')],
+      rules: [ruleOf(), elsewhere],
       prepare: ({ cluster }) => {
         cluster.before = ({ verb, kind }) => {
           if (!isServed && verb === 'get' && kind?.version === 'v1') throw new ApiError('asking', 404);

@@ -5,14 +5,14 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../bridge/ports.ts';
 import { RETRY_PREFIX } from '../../bridge/words.ts';
-import { BUCKETS, RULE, ruleOf } from '../support/bridge-builders.ts';
+import { RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
+import { elsewhere } from '../support/two-versions.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
 /** The kind is watched in a second version for another rule's sake, in which this one's expressions say nothing. */
-const V2 = { ...BUCKETS, version: 'v2' };
-const rules = [ruleOf(), ruleOf({ match: { ...V2, labelSelector: { matchLabels: { app: 'other' } } } }, 'other-rule')];
+const rules = [ruleOf(), elsewhere];
 
 async function until(scene: Scene, isSo: () => boolean): Promise<void> {
   for (let waited = 0; !isSo() && waited < 10 * MINUTE; waited += 100) await scene.clock.advance(100);

@@ -4,22 +4,15 @@
  * deletions of a rule whose version is not served any more. The whole bridge over fakes.
  */
 import { describe, expect, it } from 'vitest';
-import { ApiError, type KubeObject } from '../../bridge/ports.ts';
+import { ApiError } from '../../bridge/ports.ts';
 import { BUCKETS, ENTRY, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene } from '../support/bridge-scene.ts';
 import { settled } from '../support/manual-clock.ts';
 import { RuleScene } from '../support/rule-scene.ts';
+import { converted, OTHER, SECOND } from '../support/two-versions.ts';
 
-const SECOND = { ...BUCKETS, version: 'v2' };
-const OTHER = 'other-rule';
 const OTHER_ENTRY = `finalizer-bridge.dev/${OTHER}`;
 const MINUTE = 60_000;
-
-/** What v1 calls `bucket` is called `name` in v2. */
-function converted(object: KubeObject, version: string): KubeObject {
-  const apiVersion = `${BUCKETS.group}/${version}`;
-  return version === 'v1' ? object : { ...object, apiVersion, spec: { name: Object(object.spec).bucket } };
-}
 
 const older = ruleOf({ whenTargetMissing: 'Release' });
 const newer = ruleOf(

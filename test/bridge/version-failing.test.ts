@@ -8,21 +8,11 @@ import { BUCKETS, ENTRY, RULE, ruleOf } from '../support/bridge-builders.ts';
 import { Scene, type SceneOptions } from '../support/bridge-scene.ts';
 import { settled } from '../support/manual-clock.ts';
 import { RuleScene } from '../support/rule-scene.ts';
+import { converted, elsewhere, labelSelector, OTHER, SECOND } from '../support/two-versions.ts';
 
 const MINUTE = 60_000;
-const SECOND = { ...BUCKETS, version: 'v2' };
 const older = ruleOf();
-const OTHER = 'other-rule';
 const OTHER_ENTRY = `finalizer-bridge.dev/${OTHER}`;
-const labelSelector = { matchLabels: { app: 'other' } };
-/** Has the kind watched in v2 as well. */
-const elsewhere = ruleOf({ match: { ...SECOND, labelSelector } }, OTHER);
-
-/** What v1 calls `bucket` is called `name` in v2. */
-function converted(object: KubeObject, version: string): KubeObject {
-  const apiVersion = `${BUCKETS.group}/${version}`;
-  return version === 'v1' ? object : { ...object, apiVersion, spec: { name: Object(object.spec).bucket } };
-}
 
 interface Faults {
   readonly unserved: Set<string>;

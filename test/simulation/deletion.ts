@@ -12,6 +12,8 @@ export const HOUR = 60 * MINUTE;
 /** The machine, and its resource outside. */
 export const MACHINE = pathOf('logs');
 export const RESOURCE = 'vm-logs';
+/** Another one of the same owner. */
+export const OTHER = 'vm-other';
 /** A day is enough for any pair of faults. */
 const PATIENCE_MS = 24 * HOUR;
 
@@ -103,4 +105,10 @@ export function annotate(world: World, annotations: Readonly<Record<string, stri
 /** The owner writes another target, or none, into the machine's status. */
 export function retarget(world: World, machine: string | undefined): void {
   world.server.update(MACHINE, 'owner', (object) => ({ ...object, status: machine === undefined ? {} : { machine } }));
+}
+
+/** Makes another resource of the same owner, which takes so many ms to go away, and has the machine point at it. */
+export function moveToOther(world: World, deletionMs?: number): void {
+  world.cloud.create(OTHER, uidOf(world), { [OWNER_TAG]: uidOf(world) }, deletionMs);
+  retarget(world, OTHER);
 }

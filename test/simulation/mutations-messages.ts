@@ -37,7 +37,7 @@ export const messageMutations: readonly Mutation[] = [
   {
     what: 'takes whatever stands in a record for its own',
     file: 'bridge/observe.ts',
-    from: 'if (recalled) recallOthers(pending, record, now);',
+    from: 'else recallOthers(pending, record, now);',
     to: '',
     caughtBy: 'V10',
   },

@@ -12,7 +12,8 @@ import {
   HOUR,
   MACHINE,
   MINUTE,
-  retarget,
+  moveToOther,
+  OTHER,
   uidOf,
 } from './deletion.ts';
 import { FUNCTION_ROLE } from './function-host.ts';
@@ -56,11 +57,10 @@ export const messageTraps: readonly Trap[] = [
       await deleteAndPublish(world);
       await world.run(MINUTE, () => isAnswered);
       for (const process of world.processes.filter(({ isAlive }) => isAlive)) world.crash(process);
-      world.cloud.create('vm-other', uidOf(world), { [OWNER_TAG]: uidOf(world) }, 0);
-      retarget(world, 'vm-other');
+      moveToOther(world, 0);
       await world.run(5 * MINUTE);
       expectIn(world, 'V10', 'the entry to stay', hasOurEntry(world.server.get(MACHINE)));
-      expectIn(world, 'V10', 'the second target to stay', world.cloud.find('vm-other') !== undefined);
+      expectIn(world, 'V10', 'the second target to stay', world.cloud.find(OTHER) !== undefined);
       await finish(world);
     },
   }),
@@ -74,11 +74,10 @@ export const messageTraps: readonly Trap[] = [
       const { uid, ...rest } = recordOn(world.server.get(MACHINE)) ?? {};
       expectIn(world, 'V10', 'a record of the object', uid === uidOf(world));
       annotate(world, { [RECORD]: JSON.stringify(rest) });
-      world.cloud.create('vm-other', uidOf(world), { [OWNER_TAG]: uidOf(world) }, 0);
-      retarget(world, 'vm-other');
+      moveToOther(world, 0);
       await finish(world);
       expectIn(world, 'V10', 'the entry to stay', hasOurEntry(world.server.get(MACHINE)));
-      expectIn(world, 'V10', 'the second target to stay', world.cloud.find('vm-other') !== undefined);
+      expectIn(world, 'V10', 'the second target to stay', world.cloud.find(OTHER) !== undefined);
       annotate(world, { [RELEASE]: uidOf(world) });
       await world.run(24 * HOUR, () => world.server.get(MACHINE) === undefined);
       expectIn(world, 'V7', 'a release to end it', world.server.get(MACHINE) === undefined);

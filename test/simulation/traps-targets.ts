@@ -11,6 +11,8 @@ import {
   HOUR,
   MACHINE,
   MINUTE,
+  moveToOther,
+  OTHER,
   RESOURCE,
   retarget,
   uidOf,
@@ -20,14 +22,7 @@ import { CRASHES, sweepSingles } from './sweep.ts';
 import { expectIn, type Trap, trap } from './trap.ts';
 import type { World } from './world.ts';
 
-const OTHER = 'vm-other';
 const reasonOf = (world: World) => recordOn(world.server.get(MACHINE))?.reason;
-
-/** Another resource of the same owner, and the object now points at it. */
-function moveToOther(world: World): void {
-  world.cloud.create(OTHER, uidOf(world), { [OWNER_TAG]: uidOf(world) });
-  retarget(world, OTHER);
-}
 
 /** Notes every request for a target. */
 function forbidRequests(world: World, id: string, target: string): void {

@@ -2,12 +2,22 @@
  * Traps about two bridges that lead at once, of which one stood still while the other went on.
  * Ids are those of the protocol's list of traps. Run by traps.test.ts and mutants.slow.test.ts.
  */
-import { annotate, deleteAndPublish, finish, HOUR, MACHINE, MINUTE, RESOURCE, retarget, uidOf } from './deletion.ts';
-import { hasOurEntry, OWNER_TAG, RELEASE, RETRY, recordOn } from './installation.ts';
+import {
+  annotate,
+  deleteAndPublish,
+  finish,
+  HOUR,
+  MACHINE,
+  MINUTE,
+  moveToOther,
+  RESOURCE,
+  retarget,
+  uidOf,
+} from './deletion.ts';
+import { hasOurEntry, RELEASE, RETRY, recordOn } from './installation.ts';
 import { expectIn, type Trap, trap } from './trap.ts';
 import type { World } from './world.ts';
 
-const OTHER = 'vm-other';
 const recorded = (world: World) => [recordOn(world.server.get(MACHINE))?.targets].flat().length;
 
 /** The first bridge has asked for its target and stands still; a second asks for another one, in vain, and then stands still. */
@@ -18,8 +28,7 @@ async function askTwice(world: World): Promise<void> {
   await world.run(2 * MINUTE);
   first?.pause(HOUR);
   const second = world.startBridge();
-  world.cloud.create(OTHER, uidOf(world), { [OWNER_TAG]: uidOf(world) });
-  retarget(world, OTHER);
+  moveToOther(world);
   await world.run(HOUR / 4, () => recordOn(world.server.get(MACHINE))?.reason === 'TargetChanged');
   annotate(world, { [RETRY]: `${uidOf(world)}/1` });
   const isWritten = await world.run(HOUR / 4, () => recorded(world) === 2);
